@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <tdref/group.h>
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/messages.h"
+
+namespace tdconf::adapter {
+
+/// The process groups of one case, under the names that the case gives them.
+class Groups {
+ public:
+  /// Builds the groups in the order of the list.
+  ///
+  /// Wire    as the protocol's `join` says; a standalone group is on the store prefix
+  ///         `standalone/NAME/`.
+  /// Blocks  until the other ranks have joined, at most `join.timeout` for each group.
+  /// Errors  BadRequest: groups of an earlier case are open. What tdref raises, unchanged.
+  void join(const Join& join);
+
+  /// Closes all groups, the last built first.
+  void reset();
+
+  const tdref::World& world() const { return world_; }
+
+  /// Returns the group called `name`; the default group when there is no name.
+  ///
+  /// Errors  BadRequest: this rank has no such group.
+  const tdref::Group& named(const std::optional<std::string>& name) const;
+
+ private:
+  void open(const GroupSpec& spec, const Join& join, const c10::intrusive_ptr<c10d::Store>& store);
+
+  tdref::World world_;
+  std::map<std::string, tdref::Group> by_name_;
+  std::vector<tdref::Group> in_order_;
+};
+
+}  // namespace tdconf::adapter

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <string>
+
+#include "common/fields.h"
+
+namespace tdconf::adapter {
+
+/// Builds the tensor that a TREE of kind `tensor` describes.
+///
+/// Shapes  `transposed` lays the elements out in the reverse order of dimensions; `expanded` shares
+///         the memory of the first row among all rows, which must be filled alike.
+/// Errors  BadRequest: unknown dtype, form or fill, or a form that these elements cannot have.
+///         Unsupported: a form without a counterpart in C++.
+at::Tensor make_tensor(const json& tree, const std::string& where);
+
+/// Describes one tensor as a leaf of a snapshot: its type, its memory, and its elements where they
+/// can be read.
+json snapshot_tensor(const at::Tensor& tensor);
+
+/// Describes the memory behind a consolidated tensordict: `token`, `nbytes`, and `bytes` or
+/// `sha256`.
+json snapshot_storage(const at::Tensor& storage);
+
+}  // namespace tdconf::adapter

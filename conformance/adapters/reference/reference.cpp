@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "reference/reference.h"
+
+namespace tdconf::adapter {
+namespace {
+
+using Args = std::vector<std::string>;
+
+Args with(Args args, const Args& more) {
+  args.insert(args.end(), more.begin(), more.end());
+  return args;
+}
+
+const std::vector<std::string> kFeatures{"kind:tensordict",
+                                         "kind:non_tensor",
+                                         "leaf:requires_grad",
+                                         "leaf:sparse_coo",
+                                         "leaf:meta",
+                                         "leaf:parameter",
+                                         "leaf:transposed",
+                                         "leaf:expanded",
+                                         "group:default",
+                                         "group:subgroup",
+                                         "group:standalone",
+                                         "backend:gloo",
+                                         "backend:cpu:gloo",
+                                         "backend:undefined"};
+
+const Args kTransferArgs{"td", "group", "init_tag", "pseudo_rand", "consolidated"};
+const Args kSendArgs = with(kTransferArgs, {"dst", "group_dst"});
+const Args kRecvArgs = with(kTransferArgs, {"src", "group_src"});
+
+}  // namespace
+
+Player Reference::player() {
+  const Args isend_args = with(kSendArgs, {"return_early"});
+  const Args irecv_args = with(kRecvArgs, {"return_premature"});
+  const Args gather_args{"td", "dst", "group"};
+  return {
+      .name = "reference",
+      .version = TDCONF_VERSION,
+      .features = kFeatures,
+      .operations = {{"make", operation(this, &Reference::make, {"name", "tree"})},
+                     {"snapshot", operation(this, &Reference::snapshot, {"td"})},
+                     {"consolidate", operation(this, &Reference::consolidate, {"td"})},
+                     {"wait", pending_.wait_operation()},
+                     {"send", operation(this, &Reference::send, kSendArgs)},
+                     {"recv", operation(this, &Reference::recv, kRecvArgs)},
+                     {"isend", operation(this, &Reference::isend, isend_args)},
+                     {"irecv", operation(this, &Reference::irecv, irecv_args)},
+                     {"gather_and_stack",
+                      operation(this, &Reference::gather_and_stack, gather_args)}},
+      .join = [this](const Join& join) { groups_.join(join); },
+      .leftovers =
+          [this] {
+            return Leftovers{values_.size(), pending_.unfinished()};
+          },
+      .reset =
+          [this] {
+            pending_.clear();
+            values_.clear();
+            shown_.clear();
+            groups_.reset();
+          },
+  };
+}
+
+tdref::TensorDict& Reference::td_of(const Fields& args) {
+  const auto name = args.required<std::string>("td");
+  const auto found = values_.find(name);
+  if (found == values_.end()) throw BadRequest(args.where() + ".td: no value is called " + name);
+  return found->second;
+}
+
+std::optional<tdref::Group> Reference::group_of(const Fields& args) const {
+  const auto name = args.optional<std::string>("group");
+  if (!name) return std::nullopt;
+  return groups_.named(name);
+}
+
+}  // namespace tdconf::adapter

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <tdref/tensordict.h>
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/groups.h"
+#include "common/pending.h"
+#include "common/player.h"
+
+namespace tdconf::adapter {
+
+/// The adapter of the C++ reference: each operation of the protocol is one call of tdref.
+class Reference {
+ public:
+  Reference() = default;
+  Reference(const Reference&) = delete;
+  Reference& operator=(const Reference&) = delete;
+
+  /// The returned player refers to this object.
+  Player player();
+
+ private:
+  // Values.
+  json make(const Fields& args);
+  json snapshot(const Fields& args);
+  json consolidate(const Fields& args, const std::optional<std::string>& as);
+
+  // Messages.
+  json send(const Fields& args);
+  json recv(const Fields& args);
+  json isend(const Fields& args, const std::optional<std::string>& as);
+  json irecv(const Fields& args, const std::optional<std::string>& as);
+  json gather_and_stack(const Fields& args);
+
+  /// Returns the tensordict that the argument `td` names. Errors  BadRequest: there is none.
+  tdref::TensorDict& td_of(const Fields& args);
+
+  /// Sets the options that the arguments give; an option that they do not give keeps its default.
+  template <typename Options>
+  void set_transfer_options(const Fields& args, Options& options) const;
+  std::optional<tdref::Group> group_of(const Fields& args) const;
+
+  /// Returns the snapshot of a tensordict, and keeps the memory that it names.
+  json show(const tdref::TensorDict& td);
+
+  Groups groups_;
+  PendingWorks pending_;
+  std::map<std::string, tdref::TensorDict> values_;
+  // An address that were freed and used again would make two tensors look like one.
+  std::vector<tdref::TensorDict> shown_;
+};
+
+}  // namespace tdconf::adapter

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What one rank holds while a case runs."""
+
+import shutil
+import tempfile
+from pathlib import Path
+from typing import TypeVar
+
+import torch.distributed as dist
+from tensordict import TensorDictBase
+
+from .errors import AdapterError, call
+from .groups import drop_groups, make_groups
+from .messages import Join
+from .snapshots import Snapshots
+
+T = TypeVar("T")
+
+
+class Case:
+    """The values, the pending operations and the groups, each under its name."""
+
+    def __init__(self) -> None:
+        self.values: dict[str, TensorDictBase] = {}
+        self._works: dict[str, list[dist.Work]] = {}
+        self._waited: set[str] = set()
+        self.snapshots = Snapshots()
+        self._groups: dict[str, dist.ProcessGroup] = {}
+        self._folder: Path | None = None
+        self._file_count = 0
+        self._store_folder: str | None = None
+
+    def join(self, join: Join) -> None:
+        if self._groups:
+            raise AdapterError("this rank has joined already; reset comes first")
+        self._store_folder = str(Path(join.store.path).parent)
+        self._groups = make_groups(join)
+
+    def value(self, name: str) -> TensorDictBase:
+        return lookup(self.values, name, "value")
+
+    def keep_works(self, name: str, works: list[dist.Work]) -> None:
+        self._works[name] = works
+        self._waited.discard(name)
+
+    def wait(self, name: str) -> None:
+        """Waits for each of the works kept under `name`, in their order.
+
+        Errors  ImplementationError: one of them failed.
+        """
+        for work in lookup(self._works, name, "list of works"):
+            call(work.wait)
+        self._waited.add(name)
+
+    def group(self, name: str) -> dist.ProcessGroup:
+        return lookup(self._groups, name, "group")
+
+    def new_file(self) -> Path:
+        """Returns the path of a file that does not exist yet, to hold a value.
+
+        It lies beside the store, whose folder the judge clears even when this rank is killed.
+        """
+        if self._folder is None:
+            self._folder = Path(tempfile.mkdtemp(prefix="values-", dir=self._store_folder))
+        self._file_count += 1
+        return self._folder / str(self._file_count)
+
+    def leftovers(self) -> dict[str, int]:
+        """Counts the values, and the works that nobody waited for."""
+        pending = [works for name, works in self._works.items() if name not in self._waited]
+        return {"values": len(self.values), "works": sum(map(len, pending))}
+
+    def close(self) -> None:
+        """Closes the groups, drops everything and removes the files."""
+        self._groups = {}
+        self.values.clear()
+        self._works.clear()
+        drop_groups()
+        if self._folder is not None:
+            shutil.rmtree(self._folder)
+
+
+def lookup(held: dict[str, T], name: str, what: str) -> T:
+    if name not in held:
+        raise AdapterError(f"no {what} is called {name!r}; there are: {', '.join(held) or 'none'}")
+    return held[name]

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The operations of the protocol, carried out by tensordict."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from tensordict import TensorDictBase
+
+from .case import Case
+from .decode import Json, ProtocolError, check_type
+from .errors import AdapterError, UnsupportedError, call
+from .messages import Step
+from .tree_types import decode_tree
+from .trees import build
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One row of the table of operations; `run` gets those arguments that the step gives."""
+
+    run: Callable[..., Json]
+    required: dict[str, type]
+    optional: dict[str, type] = field(default_factory=dict)
+
+    def decode_args(self, op: str, args: dict[str, Json]) -> dict[str, Json]:
+        """Errors  ProtocolError: an unknown, a missing or a wrongly typed argument."""
+        allowed = self.required | self.optional
+        if unknown := sorted(args.keys() - allowed.keys()):
+            names = ", ".join(allowed)
+            raise ProtocolError(f"{op}: unknown argument {unknown[0]!r}, allowed: {names}")
+        if missing := sorted(self.required.keys() - args.keys()):
+            raise ProtocolError(f"{op}: argument {missing[0]!r} is missing")
+        for name, value in args.items():
+            check_type(allowed[name], value, f"{op}.{name}")
+        return args
+
+
+def make(case: Case, as_: str | None, name: str, tree: Json) -> Json:
+    case.values[name] = build(decode_tree(tree, "make.tree"), case.new_file)
+    return snapshot(case, as_, name)
+
+
+def snapshot(case: Case, as_: str | None, td: str) -> Json:
+    return {"kind": "snapshot", "snapshot": case.snapshots.describe(case.value(td))}
+
+
+def consolidate(case: Case, as_: str | None, td: str) -> Json:
+    if as_ is None:
+        raise AdapterError("consolidate: the step needs `as`, the name of the result")
+    case.values[as_] = call(case.value(td).consolidate, metadata=True)
+    return snapshot(case, as_, as_)
+
+
+def wait(case: Case, as_: str | None, works: str) -> Json:
+    case.wait(works)
+    return {"kind": "none"}
+
+
+def send(case: Case, as_: str | None, td: str, **options: Json) -> Json:
+    return keep(case, as_, call(case.value(td).send, **with_group(case, options)))
+
+
+def recv(case: Case, as_: str | None, td: str, **options: Json) -> Json:
+    return keep(case, as_, call(case.value(td).recv, **with_group(case, options)))
+
+
+def isend(case: Case, as_: str | None, td: str, **options: Json) -> Json:
+    return keep(case, as_, call(case.value(td).isend, **with_group(case, options)))
+
+
+def irecv(case: Case, as_: str | None, td: str, **options: Json) -> Json:
+    return keep(case, as_, call(case.value(td).irecv, **with_group(case, options)))
+
+
+def gather_and_stack(case: Case, as_: str | None, td: str, **options: Json) -> Json:
+    return keep(case, as_, call(case.value(td).gather_and_stack, **with_group(case, options)))
+
+
+def with_group(case: Case, options: dict[str, Json]) -> dict[str, Json]:
+    """Replaces the name of the group by the group."""
+    return options | {"group": case.group(options["group"])} if "group" in options else options
+
+
+def keep(case: Case, as_: str | None, result: object) -> Json:
+    """Describes what an operation returned; works and unknown tensordicts are kept under `as_`.
+
+    Errors  AdapterError: the protocol has no word for the result.
+    """
+    if result is None:
+        return {"kind": "none"}
+    if type(result) is int:
+        return {"kind": "int", "int": result}
+    if isinstance(result, TensorDictBase):
+        return {"kind": "value", "name": name_of(case, as_, result)}
+    if isinstance(result, list) and all(hasattr(work, "wait") for work in result):
+        if as_ is not None:
+            case.keep_works(as_, result)
+        return {"kind": "works", "works": len(result)}
+    raise AdapterError(f"the operation returned {result!r}, which the protocol cannot express")
+
+
+def name_of(case: Case, as_: str | None, td: TensorDictBase) -> str:
+    """Returns the name under which this very object is held."""
+    for name, held in case.values.items():
+        if held is td:
+            return name
+    new_name = as_ or f"unnamed {len(case.values)}"
+    case.values[new_name] = td
+    return new_name
+
+
+TD = {"td": str}
+P2P = {"group": str, "init_tag": int, "pseudo_rand": bool, "consolidated": bool}
+SEND = {"dst": int, "group_dst": int} | P2P
+RECV = {"src": int, "group_src": int} | P2P
+
+OPERATIONS: dict[str, Operation] = {
+    "make": Operation(make, {"name": str, "tree": dict}),
+    "snapshot": Operation(snapshot, TD),
+    "consolidate": Operation(consolidate, TD),
+    "wait": Operation(wait, {"works": str}),
+    "send": Operation(send, TD, SEND),
+    "recv": Operation(recv, TD, RECV),
+    "isend": Operation(isend, TD, SEND | {"return_early": bool}),
+    "irecv": Operation(irecv, TD, RECV | {"return_premature": bool}),
+    "gather_and_stack": Operation(gather_and_stack, TD | {"dst": int}, {"group": str}),
+}
+
+
+def run_step(operations: dict[str, Operation], case: Case, step: Step) -> Json:
+    """Carries one step out and returns the `value` of its answer.
+
+    Errors  UnsupportedError: the operation is not claimed.
+            ImplementationError: the implementation raised.
+    """
+    if step.op not in operations:
+        raise UnsupportedError(f"op:{step.op}")
+    operation = operations[step.op]
+    return operation.run(case, step.as_, **operation.decode_args(step.op, step.args))

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Describes a value so that another process can compare it bit by bit."""
+
+import hashlib
+import json
+
+import torch
+from tensordict import (
+    LazyStackedTensorDict,
+    NonTensorData,
+    PersistentTensorDict,
+    TensorDictBase,
+    is_tensor_collection,
+)
+
+from .decode import Json
+from .errors import AdapterError
+
+# Up to this many bytes a snapshot holds the elements, beyond it their digest.
+MAX_PLAIN_BYTES = 1024
+
+
+class Snapshots:
+    """Describes values of one case.
+
+    The memory of every tensor that was described is kept until the case ends: an address that
+    were freed and used again would make two tensors look like one.
+    """
+
+    def __init__(self) -> None:
+        self._kept: list[torch.Tensor] = []
+
+    def describe(self, td: TensorDictBase) -> dict[str, Json]:
+        """Returns the snapshot of a root."""
+        return self._tree(td) | {"consolidated": self._consolidated(td)}
+
+    def _tree(self, td: TensorDictBase) -> dict[str, Json]:
+        if isinstance(td, NonTensorData):
+            return describe_non_tensor(td)
+        about = {"class": type(td).__name__, "locked": td.is_locked}
+        if isinstance(td, LazyStackedTensorDict):
+            members = [self._tree(member) for member in td.tensordicts]
+            return {"kind": "lazy_stack", "stack_dim": td.stack_dim, "members": members} | about
+        entries = [[key, self._entry(td, key)] for key in td.keys()]  # noqa: SIM118
+        about |= {"batch_size": list(td.batch_size), "entries": entries}
+        if isinstance(td, PersistentTensorDict):
+            return {"kind": "persistent"} | about
+        names = list(td.names) if any(name is not None for name in td.names) else None
+        device = None if td.device is None else str(td.device)
+        return {"kind": "tensordict", "names": names, "device": device} | about
+
+    def _entry(self, td: TensorDictBase, key: str) -> dict[str, Json]:
+        entry = td.get(key)
+        if is_tensor_collection(entry):
+            return self._tree(entry)
+        if isinstance(td, PersistentTensorDict):
+            # Reading makes a new tensor each time; the memory of the leaf is its dataset.
+            token = f"{td.file.file.filename}:{td.file[key].name}"
+            return self.describe_tensor(entry) | {"token": token}
+        return self.describe_tensor(entry)
+
+    def describe_tensor(self, tensor: torch.Tensor) -> dict[str, Json]:
+        """Returns the snapshot of one leaf."""
+        self._kept.append(tensor.detach())
+        described = {
+            "kind": "tensor",
+            "dtype": short_name(tensor.dtype),
+            "shape": [size if isinstance(size, int) else -1 for size in tensor.shape],
+            "requires_grad": tensor.requires_grad,
+            "class": type(tensor).__name__,
+            "device": str(tensor.device),
+            "layout": short_name(tensor.layout),
+            "token": memory_token(tensor),
+        }
+        if tensor.layout is torch.strided and not tensor.is_nested and not tensor.is_meta:
+            described |= describe_bytes(element_bytes(tensor))
+        return described
+
+    def _consolidated(self, td: TensorDictBase) -> dict[str, Json] | None:
+        if not td.is_consolidated():
+            return None
+        storage = td._consolidated["storage"]
+        self._kept.append(storage)
+        data = element_bytes(storage)
+        token = memory_token(storage)
+        return {"token": token, "nbytes": len(data)} | describe_bytes(data)
+
+
+def describe_non_tensor(td: NonTensorData) -> dict[str, Json]:
+    try:
+        json.dumps(td.data, allow_nan=False)
+    except (TypeError, ValueError) as problem:
+        raise AdapterError(f"non-tensor data {td.data!r} is no JSON: {problem}") from problem
+    return {"kind": "non_tensor", "data": td.data, "batch_size": list(td.batch_size)}
+
+
+def short_name(torch_constant: torch.dtype | torch.layout) -> str:
+    return str(torch_constant).removeprefix("torch.")
+
+
+def element_bytes(tensor: torch.Tensor) -> bytes:
+    """Returns the elements in row-major order, whatever the strides."""
+    plain = tensor.detach().as_subclass(torch.Tensor).contiguous()
+    return plain.reshape(-1).view(torch.uint8).numpy().tobytes()
+
+
+def describe_bytes(data: bytes) -> dict[str, str]:
+    if len(data) <= MAX_PLAIN_BYTES:
+        return {"bytes": data.hex()}
+    return {"sha256": hashlib.sha256(data).hexdigest()}
+
+
+def memory_token(tensor: torch.Tensor) -> str:
+    """Names the memory of a tensor: its address, or its storage where nothing is allocated."""
+    if tensor.is_nested:
+        return memory_token(tensor.values().detach())
+    if tensor.layout is torch.sparse_coo:
+        return memory_token(tensor.detach()._values())
+    address = tensor.data_ptr()
+    return f"{address:x}" if address else f"storage:{tensor.untyped_storage()._cdata:x}"

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The values that `make` and the raw operations describe, as types."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from .decode import Json, decode
+
+
+@dataclass(frozen=True)
+class Ramp:
+    start: int
+    step: int
+
+
+@dataclass(frozen=True)
+class Fill:
+    """Exactly one of the four formulas, optionally complemented afterwards."""
+
+    ramp: Ramp | None = None
+    const: int | float | None = None
+    bits: str | None = None
+    scramble: int | None = None
+    invert: bool = False
+
+
+@dataclass(frozen=True)
+class Tensor:
+    kind: Literal["tensor"]
+    dtype: str
+    shape: list[int]
+    fill: Fill
+    form: str = "plain"
+
+
+@dataclass(frozen=True)
+class NonTensor:
+    kind: Literal["non_tensor"]
+    data: Json
+    batch_size: list[int]
+
+
+@dataclass(frozen=True)
+class LazyStack:
+    kind: Literal["lazy_stack"]
+    stack_dim: int
+    members: list[Tree]
+
+
+@dataclass(frozen=True)
+class Persistent:
+    kind: Literal["persistent"]
+    batch_size: list[int]
+    entries: list[tuple[str, Tree]]
+
+
+@dataclass(frozen=True)
+class TensorDict:
+    kind: Literal["tensordict"]
+    batch_size: list[int]
+    entries: list[tuple[str, Tree]]
+    names: list[str | None] | None = None
+    device: Literal["cpu"] | None = None
+    consolidated: bool = False
+    locked: bool = False
+
+
+Tree = TensorDict | LazyStack | NonTensor | Persistent | Tensor
+
+
+def decode_tree(value: Json, where: str) -> Tree:
+    return decode(Tree, value, where)

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tdconf {
+
+/// What an argument of an operation holds.
+enum class ArgumentType { kTensorDict, kInteger, kBool, kGroup, kWorks };
+
+struct Argument {
+  std::string name;
+  ArgumentType type;
+  bool is_required;
+};
+
+/// What an operation answers when it returns, which decides what a case may expect of it.
+enum class Answers { kSnapshot, kWhatTheImplementationReturns, kTensor, kWorks, kBuffers, kNone };
+
+/// How a bare operation uses its tensor.
+enum class BareTensor { kNone, kSends, kReceives };
+
+/// One row of the table of operations in the protocol.
+struct Operation {
+  std::string name;
+  std::vector<Argument> arguments;
+  Answers answers;
+  BareTensor tensor = BareTensor::kNone;
+  /// True when the case may give the only argument alone, without its name.
+  bool takes_name_alone = false;
+};
+
+const std::vector<Operation>& all_operations();
+
+/// Returns the operation, or null.
+const Operation* find_operation(std::string_view name);
+
+}  // namespace tdconf

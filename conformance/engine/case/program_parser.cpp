@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "engine/case/program_parser.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+#include "engine/case/expect_parser.h"
+#include "engine/case/operation.h"
+#include "engine/case/release.h"
+#include "engine/case/value_parser.h"
+#include "engine/input/reader.h"
+#include "engine/value/layout.h"
+#include "values/text.h"
+
+namespace tdconf {
+namespace {
+
+using nlohmann::json;
+
+/// What works that a rank holds will have received.
+struct Pending {
+  BareExpectation receives;
+  std::string key;
+};
+
+/// A value that a rank holds: which step made it, and what was made.
+struct Held {
+  int made_by = 0;
+  TreePtr made;
+};
+
+Fill bytes_as_fill(Bytes bytes) {
+  if (bytes.empty()) return {Constant{}};
+  return {Bits{std::move(bytes)}};
+}
+
+TensorLeaf storage_tensor(const Tree& tree) {
+  Bytes bytes = storage_bytes(tree, tree);
+  const auto size = static_cast<std::int64_t>(bytes.size());
+  return {&dtype_named("uint8"), {size}, {{bytes_as_fill(std::move(bytes)), size}}, "plain"};
+}
+
+class ProgramParser {
+ public:
+  ProgramParser(int rank, int world, const std::vector<Group>& groups, ValueTable& values)
+      : rank_(rank), world_(world), groups_(groups), values_(values) {}
+
+  std::vector<Step> parse(const Node& program) {
+    for (const Node& node : read_list(program, concat("the program of rank ", rank_))) {
+      steps_.push_back(parse_step(node));
+    }
+    return std::move(steps_);
+  }
+
+ private:
+  Step parse_step(const Node& node) {
+    MapReader reader(node, "a step");
+    Step step;
+    step.where = node.where;
+    const auto [operation, arguments] = find_call(node);
+    step.op = operation->name;
+    reader.optional(step.op);
+    // `label` and `after` are read once the steps of all ranks are known.
+    reader.optional("label");
+    reader.optional("after");
+    if (const Node* as = reader.optional("as")) step.as = read_string(*as, "as");
+    const Node* expect = reader.optional("expect");
+    reader.finish();
+
+    parse_arguments(*arguments, *operation, step);
+    if (expect != nullptr)
+      step.expect = parse_expect(*expect, *operation, step.made, evaluator(step));
+    const bool is_kept = operation->answers != Answers::kTensor && operation->name != "make";
+    if (!step.as.empty() && !is_kept) refuse(node, "as", "a step whose result can be kept");
+    remember(node, *operation, step);
+    return step;
+  }
+
+  std::pair<const Operation*, const Node*> find_call(const Node& node) const {
+    std::pair<const Operation*, const Node*> call{nullptr, nullptr};
+    for (const NodePair& pair : *node.map()) {
+      const json& key = *pair.key.scalar();
+      const Operation* operation =
+          key.is_string() ? find_operation(key.get<std::string>()) : nullptr;
+      if (operation == nullptr) continue;
+      if (call.first != nullptr) refuse(pair.key, "a step", "one operation");
+      call = {operation, &pair.value};
+    }
+    if (call.first == nullptr) {
+      std::vector<std::string> names;
+      for (const Operation& operation : all_operations()) names.push_back(operation.name);
+      refuse(node, "a step", concat("one of the operations ", join(names, ", ")));
+    }
+    return call;
+  }
+
+  void parse_arguments(const Node& node, const Operation& operation, Step& step) {
+    if (operation.name == "make") return parse_make(node, step);
+    if (operation.takes_name_alone && node.map() == nullptr) {
+      const Argument& only = operation.arguments.front();
+      step.args[only.name] = parse_argument(node, only, step);
+    } else {
+      MapReader reader(node, operation.name);
+      for (const Argument& argument : operation.arguments) {
+        const Node* given =
+            argument.is_required ? &reader.required(argument.name) : reader.optional(argument.name);
+        if (given != nullptr) step.args[argument.name] = parse_argument(*given, argument, step);
+      }
+      if (operation.tensor != BareTensor::kNone) parse_bare_tensor(reader, operation, step);
+      reader.finish();
+    }
+    if (operation.name == "c10d_result") {
+      const Pending& pending = pending_.at(step.args["works"]);
+      step.receives = pending.receives;
+      step.receives_key = pending.key;
+    }
+  }
+
+  void parse_make(const Node& node, Step& step) {
+    std::string value;
+    std::string name;
+    if (node.map() != nullptr) {
+      MapReader reader(node, "make");
+      value = read_string(reader.required("value"), "value");
+      name = read_string(reader.required("name"), "name");
+      reader.finish();
+    } else {
+      value = name = read_string(node, "make");
+    }
+    step.made = values_.value(value, rank_, node.where);
+    step.made_by = static_cast<int>(steps_.size());
+    step.args = {{"name", name}, {"tree", tree_to_json(*step.made)}};
+  }
+
+  json parse_argument(const Node& node, const Argument& argument, Step& step) {
+    switch (argument.type) {
+      case ArgumentType::kInteger:
+        return read_integer(node, argument.name);
+      case ArgumentType::kBool:
+        return read_bool(node, argument.name);
+      case ArgumentType::kGroup:
+        return parse_group(node);
+      case ArgumentType::kWorks:
+        return parse_works(node, step);
+      case ArgumentType::kTensorDict:
+        break;
+    }
+    const std::string name = read_string(node, argument.name);
+    const auto held = held_.find(name);
+    if (held == held_.end()) {
+      refuse(node, argument.name, concat("a value that rank ", rank_, " made or kept earlier"));
+    }
+    if (held->second.made != nullptr) {
+      step.made = held->second.made;
+      step.made_by = held->second.made_by;
+    }
+    return name;
+  }
+
+  json parse_group(const Node& node) const {
+    const std::string name = read_string(node, "group");
+    if (std::ranges::find(groups_, name, &Group::name) == groups_.end()) {
+      std::vector<std::string> names;
+      for (const Group& group : groups_) names.push_back(group.name);
+      refuse(node, "group", concat("the groups ", join(names, ", ")));
+    }
+    return name;
+  }
+
+  json parse_works(const Node& node, const Step& step) const {
+    const std::string name = read_string(node, "works");
+    const auto works = pending_.find(name);
+    const bool has_result =
+        works != pending_.end() && !std::holds_alternative<std::monostate>(works->second.receives);
+    if (works == pending_.end() || (step.op == "c10d_result" && !has_result)) {
+      refuse(node,
+             step.op,
+             concat("the `as` of an earlier ",
+                    step.op == "c10d_result" ? "c10d_irecv" : "operation",
+                    " of rank ",
+                    rank_,
+                    " that returns works"));
+    }
+    return name;
+  }
+
+  void parse_bare_tensor(MapReader& reader, const Operation& operation, Step& step) {
+    const Node* leaf = reader.optional("leaf");
+    const Node* key = reader.optional("key");
+    const Node* storage = reader.optional("storage");
+    const Node* tensor = reader.optional("tensor");
+    const int given = (leaf != nullptr) + (storage != nullptr) + (tensor != nullptr);
+    if (given != 1 || (leaf != nullptr) != (key != nullptr)) {
+      throw InputError(concat(to_string(step.where),
+                              ": in ",
+                              operation.name,
+                              ": exactly one of `leaf` with `key`, `storage`, `tensor` is needed"));
+    }
+    TensorLeaf sent;
+    BareExpectation expected;
+    if (leaf != nullptr) {
+      sent = leaf_of(*leaf, *key, step);
+      step.receives_key = join(path_of(*key), ".");
+      expected = sent;
+    } else if (storage != nullptr) {
+      const TreePtr tree = evaluator(step)(*storage);
+      sent = storage_tensor(*tree);
+      expected = ExpectedStorage{tree, tree};
+    } else {
+      sent = parse_tensor(*tensor, "tensor");
+    }
+    if (operation.tensor == BareTensor::kReceives && tensor == nullptr) {
+      for (TensorPart& part : sent.parts) part.fill.invert = !part.fill.invert;
+      step.receives = expected;
+    }
+    step.args["tensor"] = tensor_to_json(sent);
+  }
+
+  static Path path_of(const Node& key) {
+    Path path;
+    for (const Node& component : read_list(key, "key")) {
+      const json* scalar = component.scalar();
+      const bool is_member = scalar != nullptr && scalar->is_number_integer();
+      path.push_back(is_member ? scalar->dump() : read_string(component, "key"));
+    }
+    return path;
+  }
+
+  TensorLeaf leaf_of(const Node& expr, const Node& key, const Step& step) const {
+    const Path path = path_of(key);
+    const TreePtr tree = evaluator(step)(expr);
+    const TensorLeaf* found = find_tensor(*tree, path);
+    if (found == nullptr) {
+      std::vector<std::string> keys;
+      for_each_tensor(*tree,
+                      [&](const Path& at, const TensorLeaf&) { keys.push_back(dotted(at)); });
+      refuse(key, "key", concat("the tensors ", join(keys, ", ")));
+    }
+    // A bare message carries elements, whatever kind of tensor they lie in.
+    TensorLeaf leaf = *found;
+    leaf.form = "plain";
+    return leaf;
+  }
+
+  Evaluate evaluator(const Step& step) const {
+    return [this, others = others_in_group(step)](const Node& expr) {
+      return values_.evaluate(expr, rank_, others);
+    };
+  }
+
+  std::vector<int> others_in_group(const Step& step) const {
+    const std::string name = step.args.value("group", "default");
+    std::vector<int> ranks;
+    for (int rank = 0; rank < world_; ++rank) ranks.push_back(rank);
+    for (const Group& group : groups_) {
+      if (group.name == name) ranks = group.ranks;
+    }
+    std::erase(ranks, rank_);
+    return ranks;
+  }
+
+  void remember(const Node& node, const Operation& operation, const Step& step) {
+    const int index = static_cast<int>(steps_.size());
+    if (operation.name == "make") {
+      held_[step.args["name"]] = {index, step.made};
+      return;
+    }
+    if (step.as.empty()) {
+      if (operation.name == "consolidate") refuse(node, "consolidate", "`as` beside it");
+      return;
+    }
+    if (operation.name == "consolidate") {
+      held_[step.as] = {index, step.made};
+    } else {
+      // What an operation returns may turn out to be works or a tensordict.
+      pending_[step.as] = operation.answers == Answers::kWorks
+                              ? Pending{step.receives, step.receives_key}
+                              : Pending{};
+      held_[step.as] = {index, nullptr};
+    }
+  }
+
+  int rank_;
+  int world_;
+  const std::vector<Group>& groups_;
+  ValueTable& values_;
+  std::vector<Step> steps_;
+  std::map<std::string, Held> held_;
+  std::map<std::string, Pending> pending_;
+};
+
+}  // namespace
+
+std::vector<std::vector<Step>> parse_programs(const std::vector<Node>& programs,
+                                              const std::vector<Group>& groups,
+                                              ValueTable& values) {
+  const int world = static_cast<int>(programs.size());
+  std::vector<std::vector<Step>> parsed;
+  for (int rank = 0; rank < world; ++rank) {
+    ProgramParser parser(rank, world, groups, values);
+    parsed.push_back(parser.parse(programs[static_cast<std::size_t>(rank)]));
+  }
+  parse_release_order(programs, parsed);
+  return parsed;
+}
+
+}  // namespace tdconf

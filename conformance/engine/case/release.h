@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <vector>
+
+#include "engine/case/case.h"
+#include "engine/input/node.h"
+
+namespace tdconf {
+
+/// Reads `label` and `after` of every step in `programs` (one list of steps for each rank) into the
+/// `after` of the parsed steps.
+///
+/// Errors  InputError: an unknown or repeated label, or steps that wait for one another in a circle.
+void parse_release_order(const std::vector<Node>& programs, std::vector<std::vector<Step>>& parsed);
+
+}  // namespace tdconf

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+
+#include "engine/input/node.h"
+#include "engine/value/tree.h"
+
+namespace tdconf {
+
+/// Reads a tensordict or a lazy stack as `rank` makes it, filling tensors that have no fill.
+///
+/// Order   the n-th tensor (from 0, insertion order, depth first) holds a ramp from
+///         1000·s + 100·n + 1, or for bool and small floats a scramble of 1000·s + n, where s is
+///         the `seed` of the root or else rank + 1.
+/// Errors  InputError.
+Tree parse_value(const Node& node, const std::string& what, int rank);
+
+/// Reads a tensor that must have its own fill.
+///
+/// Errors  InputError.
+TensorLeaf parse_tensor(const Node& node, const std::string& what);
+
+}  // namespace tdconf

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "engine/input/substitute.h"
+
+#include <regex>
+#include <vector>
+
+#include "values/text.h"
+
+namespace tdconf {
+namespace {
+
+using nlohmann::json;
+
+std::string names_in(const Scope& scope) {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : scope) names.push_back(concat("$", name));
+  return join(names, ", ");
+}
+
+json substitute_string(const std::string& text, const Location& where, const Scope& scope) {
+  static const std::regex kReference(R"((?:(.*)@)?\$([a-z_][a-z0-9_]*)(?:([+-][0-9]+))?)");
+  std::smatch match;
+  if (!std::regex_match(text, match, kReference)) return text;
+  const std::string name = match[2];
+  const auto found = scope.find(name);
+  if (found == scope.end()) {
+    if (name == "rank") return text;
+    refuse(where, "a substitution", concat("`", text, "`"), names_in(scope));
+  }
+  json value = found->second;
+  if (match[3].matched) {
+    if (!value.is_number_integer()) {
+      refuse(
+          where, "a substitution", concat("`", text, "` of ", value.dump()), "integers to add to");
+    }
+    value = value.get<std::int64_t>() + std::stoll(match[3]);
+  }
+  if (!match[1].matched) return value;
+  return concat(match[1].str(), "@", value.is_string() ? value.get<std::string>() : value.dump());
+}
+
+}  // namespace
+
+Node substitute(const Node& node, const Scope& scope) {
+  Node result{node.where, json(nullptr)};
+  if (const json* scalar = node.scalar()) {
+    result.content = scalar->is_string()
+                         ? substitute_string(scalar->get<std::string>(), node.where, scope)
+                         : *scalar;
+  } else if (const Node::List* list = node.list()) {
+    Node::List elements;
+    for (const Node& element : *list) elements.push_back(substitute(element, scope));
+    result.content = std::move(elements);
+  } else {
+    Node::Map map;
+    for (const auto& [key, value] : *node.map()) {
+      map.push_back({substitute(key, scope), substitute(value, scope)});
+    }
+    result.content = std::move(map);
+  }
+  return result;
+}
+
+}  // namespace tdconf

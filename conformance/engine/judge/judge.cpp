@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "engine/judge/judge.h"
+
+#include <algorithm>
+#include <array>
+
+#include "engine/case/operation.h"
+#include "engine/judge/check.h"
+#include "values/text.h"
+
+namespace tdconf {
+namespace {
+
+/// From the worst to the mildest.
+constexpr std::array kPrecedence{
+    Verdict::kCrash, Verdict::kError, Verdict::kFail, Verdict::kUnsupported, Verdict::kHang};
+
+/// Whether an operation can answer in this form at all.
+bool is_possible(Answers answers, const Returned& value) {
+  switch (answers) {
+    case Answers::kSnapshot:
+      return std::holds_alternative<Snapshot>(value);
+    case Answers::kTensor:
+      return std::holds_alternative<SeenTensor>(value);
+    case Answers::kWorks:
+      return std::holds_alternative<WorksValue>(value);
+    case Answers::kBuffers:
+      return std::holds_alternative<BuffersValue>(value);
+    case Answers::kNone:
+      return std::holds_alternative<NoValue>(value);
+    case Answers::kWhatTheImplementationReturns:
+      break;
+  }
+  return std::holds_alternative<NoValue>(value) || std::holds_alternative<IntegerValue>(value) ||
+         std::holds_alternative<WorksValue>(value) || std::holds_alternative<HeldValue>(value);
+}
+
+class RankJudge {
+ public:
+  RankJudge(const Case& c, int rank, const RankRecord& record, std::vector<Finding>& findings)
+      : case_(c), rank_(rank), record_(record), findings_(findings) {}
+
+  void judge(bool is_hung, std::chrono::milliseconds deadline) {
+    if (record_.join) judge_refusal(std::nullopt, *record_.join);
+    std::vector<Answer> answers;
+    for (std::size_t index = 0; index < record_.answers.size(); ++index) {
+      answers.push_back(record_.answers[index]);
+      judge_step(static_cast<int>(index), answers);
+    }
+    if (record_.violation) report(Verdict::kError, record_.in_flight, *record_.violation);
+    if (record_.has_crashed) report(Verdict::kCrash, record_.in_flight, describe(*record_.exit));
+    const bool is_waited_for = record_.in_flight || !record_.join;
+    if (is_hung && is_waited_for && !record_.has_crashed && !record_.violation) {
+      report(
+          Verdict::kHang, record_.in_flight, concat("no answer within ", deadline.count(), " ms"));
+    }
+  }
+
+ private:
+  void judge_step(int index, const std::vector<Answer>& answers) {
+    const Step& step =
+        case_.programs[static_cast<std::size_t>(rank_)][static_cast<std::size_t>(index)];
+    const Answer& answer = answers.back();
+    if (const auto* raised = std::get_if<Raised>(&answer);
+        raised != nullptr && !step.expect.raises.empty()) {
+      return judge_category(index, *raised, step.expect.raises);
+    }
+    const auto* returned = std::get_if<Returned>(&answer);
+    if (returned == nullptr) return judge_refusal(index, answer);
+    if (!is_possible(find_operation(step.op)->answers, *returned)) {
+      return report(
+          Verdict::kError, index, concat(describe(answer), ", which this operation cannot answer"));
+    }
+    if (!step.expect.raises.empty()) {
+      const std::string wanted = join(step.expect.raises, " or ");
+      return report(index,
+                    {"",
+                     {},
+                     concat("raises ", wanted),
+                     describe(answer),
+                     concat("expected to raise ", wanted, " but ", describe(answer))});
+    }
+    for (const Difference& difference : check_returned(step, answers)) report(index, difference);
+  }
+
+  void judge_category(int index, const Raised& raised, const std::vector<std::string>& allowed) {
+    if (std::ranges::find(allowed, raised.category) != allowed.end()) return;
+    const std::string wanted = join(allowed, " or ");
+    report(index,
+           {"",
+            {},
+            concat("raises ", wanted),
+            describe(Answer(raised)),
+            concat("expected to raise ", wanted, " but ", describe(Answer(raised)))});
+  }
+
+  /// An answer to a join or a step that brings nothing to compare.
+  void judge_refusal(std::optional<int> step, const Answer& answer) {
+    if (std::holds_alternative<Joined>(answer)) return;
+    if (const auto* unsupported = std::get_if<Unsupported>(&answer)) {
+      const bool is_claimed = record_.capabilities.contains(unsupported->what);
+      return report(
+          is_claimed ? Verdict::kFail : Verdict::kUnsupported,
+          step,
+          concat("unsupported ", unsupported->what, is_claimed ? ", although it claims that" : ""));
+    }
+    const bool is_behaviour = std::holds_alternative<Raised>(answer);
+    report(is_behaviour ? Verdict::kFail : Verdict::kError, step, describe(answer));
+  }
+
+  void report(Verdict verdict, std::optional<int> step, const std::string& text) {
+    add(verdict, step, {"", {}, "", "", text});
+  }
+
+  void report(int step, const Difference& difference) { add(Verdict::kFail, step, difference); }
+
+  void add(Verdict verdict, std::optional<int> step, const Difference& difference) {
+    Finding finding{verdict, rank_, step, "", difference, ""};
+    std::string place = concat("rank ", rank_);
+    const bool has_joined = record_.join && std::holds_alternative<Joined>(*record_.join);
+    if (step) {
+      finding.op =
+          case_.programs[static_cast<std::size_t>(rank_)][static_cast<std::size_t>(*step)].op;
+      place = describe_step(case_, {rank_, *step});
+    } else if (!has_joined) {
+      finding.op = "join";
+      place += " (join)";
+    }
+    finding.text = concat(place, ": ", first_line(difference.text));
+    findings_.push_back(std::move(finding));
+  }
+
+  /// Exceptions bring long texts with stacks; the first line is what tells them apart.
+  static std::string first_line(const std::string& text) {
+    constexpr std::size_t kShown = 300;
+    return text.substr(0, std::min(text.find('\n'), kShown));
+  }
+
+  const Case& case_;
+  int rank_;
+  const RankRecord& record_;
+  std::vector<Finding>& findings_;
+};
+
+}  // namespace
+
+std::string to_string(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kPass:
+      return "pass";
+    case Verdict::kFail:
+      return "fail";
+    case Verdict::kCrash:
+      return "crash";
+    case Verdict::kHang:
+      return "hang";
+    case Verdict::kUnsupported:
+      return "unsupported";
+    case Verdict::kError:
+      return "error";
+    case Verdict::kNotRun:
+      return "not_run";
+  }
+  return "";
+}
+
+Judgement judge(const Case& c, const Record& record) {
+  Judgement judgement;
+  for (std::size_t rank = 0; rank < record.ranks.size(); ++rank) {
+    RankJudge(c, static_cast<int>(rank), record.ranks[rank], judgement.findings)
+        .judge(record.is_hung, record.deadline);
+  }
+  for (const Verdict verdict : kPrecedence) {
+    const auto decisive = std::ranges::find(judgement.findings, verdict, &Finding::verdict);
+    if (decisive == judgement.findings.end()) continue;
+    judgement.verdict = verdict;
+    judgement.signature = decisive->text;
+    break;
+  }
+  return judgement;
+}
+
+}  // namespace tdconf

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "engine/judge/results.h"
+
+#include "values/text.h"
+
+namespace tdconf {
+namespace {
+
+using nlohmann::json;
+
+template <typename T>
+json or_null(const std::optional<T>& value) {
+  return value ? json(*value) : json(nullptr);
+}
+
+json finding_to_json(const Finding& finding) {
+  return {{"verdict", to_string(finding.verdict)},
+          {"rank", finding.rank},
+          {"step", finding.step ? json(*finding.step + 1) : json(nullptr)},
+          {"op", finding.op},
+          {"key", finding.difference.key},
+          {"index", finding.difference.index},
+          {"expected", finding.difference.expected},
+          {"got", finding.difference.got},
+          {"text", finding.text}};
+}
+
+json rank_to_json(int rank, const RankRecord& record) {
+  json described{{"rank", rank},
+                 {"impl", record.adapter},
+                 {"pid", or_null(record.pid)},
+                 {"exit", record.exit ? or_null(record.exit->status) : json(nullptr)},
+                 {"signal", record.exit ? or_null(record.exit->signal) : json(nullptr)},
+                 {"steps_done", record.answers.size()},
+                 {"step_in_flight", record.in_flight ? json(*record.in_flight + 1) : json(nullptr)},
+                 {"leftovers", nullptr}};
+  if (record.ended) {
+    described["leftovers"] = {{"values", record.ended->values}, {"works", record.ended->works}};
+    if (!record.ended->transcript.is_null()) described["transcript"] = record.ended->transcript;
+  }
+  return described;
+}
+
+json listed_to_json(const Expectation* listed) {
+  if (listed == nullptr) return nullptr;
+  return {{"match", listed->match},
+          {"status", to_string(listed->status)},
+          {"signature", listed->signature},
+          {"reason", listed->reason},
+          {"link", listed->link.empty() ? json(nullptr) : json(listed->link)}};
+}
+
+}  // namespace
+
+json to_json(const CaseResult& result) {
+  json assign = json::object();
+  for (std::size_t rank = 0; rank < result.players.size(); ++rank) {
+    assign[std::to_string(rank)] = result.players[rank];
+  }
+  json findings = json::array();
+  for (const Finding& finding : result.judgement.findings)
+    findings.push_back(finding_to_json(finding));
+  json ranks = json::array();
+  json stacks = json::object();
+  for (std::size_t rank = 0; rank < result.record.ranks.size(); ++rank) {
+    const RankRecord& record = result.record.ranks[rank];
+    ranks.push_back(rank_to_json(static_cast<int>(rank), record));
+    if (record.stacks) stacks[std::to_string(rank)] = *record.stacks;
+  }
+  json line{{"type", "case"},
+            {"case", result.name},
+            {"impl", result.implementation},
+            {"assign", assign},
+            {"level", to_string(result.level)},
+            {"clauses", result.clauses},
+            {"verdict", to_string(result.judgement.verdict)},
+            {"expected", result.outcome == Outcome::kAsExpected},
+            {"listed", listed_to_json(result.listed)},
+            {"signature", result.judgement.signature},
+            {"findings", findings},
+            {"ranks", ranks},
+            {"stacks", stacks},
+            {"ms", result.ms},
+            {"repeat", result.repeat}};
+  if (result.level == Level::kObserve) line["observed"] = result.observed;
+  return line;
+}
+
+ResultsWriter::ResultsWriter(const std::string& path) : file_(path) {
+  if (!file_) throw InputError(concat("--out: ", path, " cannot be written"));
+}
+
+void ResultsWriter::write(const json& line) {
+  // Exceptions of an implementation may hold bytes that are not UTF-8.
+  file_ << line.dump(-1, ' ', false, json::error_handler_t::replace) << std::endl;
+}
+
+void ResultsWriter::write_header(json fields) {
+  fields["type"] = "header";
+  write(fields);
+}
+
+void ResultsWriter::write_case(const CaseResult& result) {
+  ++counts_[to_string(result.judgement.verdict)];
+  write(to_json(result));
+}
+
+void ResultsWriter::write_footer(json fields) {
+  fields["type"] = "footer";
+  fields["counts"] = counts_;
+  write(fields);
+}
+
+}  // namespace tdconf

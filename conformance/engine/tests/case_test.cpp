@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "engine/case/case.h"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "engine/case/fixtures.h"
+#include "engine/tests/support.h"
+
+namespace tdconf {
+namespace {
+
+using namespace testing_support;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+const std::string kHead = "id: p2p/x\nclauses: [c]\nlevel: must\nsays: s\n";
+
+TEST(Expansion, NamesHoldTheAxesSortedByName) {
+  const auto cases = parse(kHead + R"(world: 2
+axes: {tag: [0, 5], early: [true]}
+ranks: {"*": []}
+)");
+  ASSERT_EQ(cases.size(), 2U);
+  EXPECT_EQ(cases[0].name, "p2p/x/early=true/tag=0");
+  EXPECT_EQ(cases[1].name, "p2p/x/early=true/tag=5");
+}
+
+TEST(Expansion, AListOfMappingsIsTheUnionOfItsProducts) {
+  const auto cases = parse(kHead + R"(world: 1
+axes:
+  - {a: [1], b: [2]}
+  - {a: [3, 4]}
+ranks: {"*": []}
+)");
+  ASSERT_EQ(cases.size(), 3U);
+  EXPECT_EQ(cases[0].name, "p2p/x/a=1/b=2");
+  EXPECT_EQ(cases[1].name, "p2p/x/a=3");
+  EXPECT_EQ(cases[2].name, "p2p/x/a=4");
+}
+
+TEST(Expansion, SubstitutesAxesRankAndWorld) {
+  const auto cases = parse(kHead + R"(world: $n
+axes: {n: [3], tag: [7]}
+values: {v: {batch_size: [$n], entries: []}}
+ranks:
+  "*":
+    - make: v
+    - send: {td: v, dst: $rank+1, init_tag: $tag-1}
+  $n-1:
+    - make: v
+    - recv: {td: v, src: $rank, init_tag: $world}
+)");
+  ASSERT_EQ(cases.size(), 1U);
+  const auto& programs = cases[0].programs;
+  ASSERT_EQ(programs.size(), 3U);
+  EXPECT_EQ(programs[0][1].args, nlohmann::json({{"td", "v"}, {"dst", 1}, {"init_tag", 6}}));
+  EXPECT_EQ(programs[1][1].args["dst"], 2);
+  EXPECT_EQ(programs[2][1].args, nlohmann::json({{"td", "v"}, {"src", 2}, {"init_tag", 3}}));
+  EXPECT_EQ(programs[0][0].args["tree"]["batch_size"], nlohmann::json({3}));
+}
+
+TEST(Groups, TheDefaultGroupIsImpliedAndComesFirst) {
+  const Case c = parse_one(kHead + R"(world: 3
+groups:
+  pair: {ranks: [2, 1], backend: "cpu:gloo"}
+  alone: {ranks: [0, 2], kind: standalone}
+ranks: {"*": []}
+)");
+  ASSERT_EQ(c.groups.size(), 3U);
+  EXPECT_EQ(c.groups[0].name, "default");
+  EXPECT_EQ(c.groups[0].backend, "gloo");
+  EXPECT_THAT(c.groups[0].ranks, ElementsAre(0, 1, 2));
+  EXPECT_EQ(c.groups[1].kind, "subgroup");
+  EXPECT_THAT(c.groups[1].ranks, ElementsAre(1, 2));
+  EXPECT_EQ(c.groups[2].kind, "standalone");
+}
+
+TEST(Groups, TheDefaultGroupCanBeLeftOut) {
+  const Case c = parse_one(kHead + "world: 2\ngroups: {default: none}\nranks: {\"*\": []}\n");
+  EXPECT_TRUE(c.groups.empty());
+}
+
+TEST(Steps, AfterNamesStepsOfOtherRanks) {
+  const Case c = case_of(2,
+                         "  v: {batch_size: [], entries: []}\n",
+                         "  0: [{make: v, label: made}]\n"
+                         "  1: [{make: v}, {snapshot: v, after: 0.made}]\n");
+  EXPECT_THAT(c.programs[1][1].after, ElementsAre(StepId{0, 0}));
+}
+
+TEST(Steps, BareReceivesArePoisonedFirst) {
+  const Case c = case_of(2,
+                         "  v: {batch_size: [], entries: [[a, {dtype: int32, shape: [2]}]]}\n",
+                         "  0: []\n"
+                         "  1: [{c10d_recv: {leaf: v@0, key: [a], src: 0, tag: 3}}]\n");
+  const Step& step = c.programs[1][0];
+  EXPECT_EQ(step.args["tensor"]["fill"],
+            nlohmann::json({{"ramp", {{"start", 1001}, {"step", 1}}}, {"invert", true}}));
+  EXPECT_FALSE(std::get<TensorLeaf>(step.receives).parts[0].fill.invert);
+  EXPECT_EQ(step.receives_key, "a");
+}
+
+TEST(Steps, TheResultOfAnIrecvIsWhatItWasToReceive) {
+  const Case c = case_of(2,
+                         "  v: {batch_size: [], entries: [[a, {dtype: int32, shape: [2]}]]}\n",
+                         "  0: []\n"
+                         "  1:\n"
+                         "    - {c10d_irecv: {leaf: v@0, key: [a], src: 0, tag: 3}, as: w}\n"
+                         "    - wait: w\n"
+                         "    - c10d_result: w\n");
+  EXPECT_TRUE(std::holds_alternative<TensorLeaf>(c.programs[1][2].receives));
+}
+
+TEST(Steps, StoragesTravelAsOneTensorOfBytes) {
+  const Case c = case_of(2,
+                         "  v: {batch_size: [], entries: [[a, {dtype: uint8, shape: [3]}]]}\n",
+                         "  0: [{c10d_send: {storage: v@0, dst: 1, tag: 0}}]\n"
+                         "  1: []\n");
+  EXPECT_EQ(c.programs[0][0].args["tensor"]["shape"], nlohmann::json({8}));
+  // 1001, 1002, 1003 modulo 256, then five bytes of padding.
+  EXPECT_EQ(c.programs[0][0].args["tensor"]["fill"]["bits"], "e9eaeb0000000000");
+}
+
+TEST(Capabilities, FollowFromStepsValuesAndGroups) {
+  const Case c = case_of(1,
+                         "  v:\n"
+                         "    batch_size: [2]\n"
+                         "    entries:\n"
+                         "      - [a, {dtype: int32, shape: [2], form: transposed}]\n"
+                         "      - [b, {data: x}]\n"
+                         "      - [c, {stack_dim: 0, members: [{batch_size: [], entries: []}]}]\n",
+                         "  0: [{make: v}]\n");
+  EXPECT_THAT(needed_capabilities(c, 0),
+              ElementsAre("backend:gloo",
+                          "group:default",
+                          "kind:lazy_stack",
+                          "kind:non_tensor",
+                          "kind:tensordict",
+                          "leaf:transposed",
+                          "op:make"));
+}
+
+struct Broken {
+  const char* name;
+  const char* yaml;
+  const char* message;
+};
+
+void PrintTo(const Broken& broken, std::ostream* out) {
+  *out << broken.name;
+}
+
+class BrokenCase : public ::testing::TestWithParam<Broken> {};
+
+TEST_P(BrokenCase, IsRefusedWithItsPlace) {
+  EXPECT_THAT(error_of(kHead + GetParam().yaml), HasSubstr(GetParam().message));
+}
+
+// The head has four lines, so that `world` stands in line 5.
+INSTANTIATE_TEST_SUITE_P(
+    CaseParser,
+    BrokenCase,
+    ::testing::Values(
+        Broken{"key",
+               "world: 1\nrank: {}\nranks: {}\n",
+               "case.yaml:6: in a case: got key \"rank\", allowed: id, clauses"},
+        Broken{"twice",
+               "world: 1\nworld: 2\nranks: {}\n",
+               "case.yaml:6: in a mapping: got key \"world\" twice"},
+        Broken{
+            "world", "world: 17\nranks: {}\n", "case.yaml:5: in world: got 17, allowed: 1 to 16"},
+        Broken{"axis", "world: $n\nranks: {}\n", "case.yaml:5: in a substitution: got `$n`"},
+        Broken{"empty_axis",
+               "world: 1\naxes: {n: []}\nranks: {}\n",
+               "case.yaml:6: in axis `n`: got [], allowed: at least one value"},
+        Broken{"slash", "world: 1\naxes: {n: [a/b]}\nranks: {}\n", "in axis `n`: got \"a/b\""},
+        Broken{
+            "sum", "world: 1\naxes: {n: [a]}\nranks: {$n+1: []}\n", "allowed: integers to add to"},
+        Broken{"rank",
+               "world: 1\nranks: {1: []}\n",
+               "case.yaml:6: in ranks: got 1, allowed: ranks 0 to 0"},
+        Broken{"no_rank", "world: 2\nranks: {1: []}\n", "rank 0 has no steps"},
+        Broken{"deadline",
+               "world: 1\ndeadline_s: 3\nranks: {0: []}\n",
+               "`deadline_s` and `slow` are needed together"},
+        Broken{"yes",
+               "world: 1\nroles: {0: yes}\nranks: {0: []}\n",
+               "got `yes`, allowed: true, false"},
+        Broken{"subgroup",
+               "world: 1\ngroups: {default: none, g: {ranks: [0]}}\nranks: {0: []}\n",
+               "subgroups only beside a default group"},
+        Broken{"backend",
+               "world: 1\ngroups: {g: {ranks: [0], backend: nccl}}\nranks: {0: []}\n",
+               "in backend: got \"nccl\", allowed: gloo, cpu:gloo, undefined"},
+        Broken{"op",
+               "world: 1\nranks: {0: [{sent: {}}]}\n",
+               "case.yaml:6: in a step: got {\"sent\":{}}, allowed: one of the operations make, "
+               "snapshot"},
+        Broken{"two_ops",
+               "world: 1\nranks: {0: [{wait: w, snapshot: v}]}\n",
+               "allowed: one operation"},
+        Broken{"value",
+               "world: 1\nranks: {0: [{make: v}]}\n",
+               "in a reference: got `v`, allowed: the values "},
+        Broken{"yaml", "world: [\n", "not YAML"}));
+
+const std::string kMade =
+    "world: 1\nvalues:\n  v: {batch_size: [2], entries: [[a, {dtype: int32, shape: "
+    "[2]}]]}\nranks:\n  0:\n    - make: v\n";
+
+class BrokenStep : public ::testing::TestWithParam<Broken> {};
+
+TEST_P(BrokenStep, IsRefusedWithItsPlace) {
+  EXPECT_THAT(error_of(kHead + kMade + "    - " + GetParam().yaml), HasSubstr(GetParam().message));
+}
+
+// The step in question stands in line 11.
+INSTANTIATE_TEST_SUITE_P(
+    StepParser,
+    BrokenStep,
+    ::testing::Values(
+        Broken{"argument",
+               "send: {td: v, dest: 1}",
+               "case.yaml:11: in send: got key \"dest\", allowed: td, dst"},
+        Broken{"missing", "send: {dst: 1}", "in send: `td` is missing"},
+        Broken{
+            "held", "snapshot: w", "in td: got \"w\", allowed: a value that rank 0 made or kept"},
+        Broken{"group", "send: {td: v, dst: 0, group: g}", "allowed: the groups default"},
+        Broken{"works", "wait: w", "allowed: the `as` of an earlier operation"},
+        Broken{"result", "{c10d_result: w}", "allowed: the `as` of an earlier c10d_irecv"},
+        Broken{"expect",
+               "{snapshot: v, expect: {equal: v}}",
+               "got key \"equal\", allowed: raises, equals"},
+        Broken{"not_of_this",
+               "{send: {td: v, dst: 0}, expect: {equals: v}}",
+               "expect of send: got key \"equals\""},
+        Broken{"raises",
+               "{send: {td: v}, expect: {raises: ValueError}}",
+               "got \"ValueError\", allowed: value, type"},
+        Broken{"both",
+               "{send: {td: v}, expect: {raises: value, returns: none}}",
+               "got key \"returns\""},
+        Broken{"false",
+               "{snapshot: v, expect: {in_place: false}}",
+               "allowed: true, or leave the key out"},
+        Broken{"at", "{snapshot: v, expect: {equals: v@1}}", "the rank after `@`"},
+        Broken{"label", "{snapshot: v, after: 0.never}", "allowed: the labels"},
+        Broken{"circle", "{snapshot: v, label: me, after: 0.me}", "waits in a circle"},
+        Broken{"key", "{c10d_send: {leaf: v, key: [b], dst: 0, tag: 0}}", "allowed: the tensors a"},
+        Broken{
+            "bare", "{c10d_send: {leaf: v, dst: 0, tag: 0}}", "exactly one of `leaf` with `key`"},
+        Broken{"as",
+               "{c10d_recv: {leaf: v, key: [a], src: 0, tag: 0}, as: x}",
+               "whose result can be kept"}));
+
+class BrokenValue : public ::testing::TestWithParam<Broken> {};
+
+TEST_P(BrokenValue, IsRefusedWithItsPlace) {
+  const std::string yaml =
+      std::string("world: 1\nvalues:\n  v: ") + GetParam().yaml + "\nranks: {0: [{make: v}]}\n";
+  EXPECT_THAT(error_of(kHead + yaml), HasSubstr(GetParam().message));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    ValueParser,
+    BrokenValue,
+    ::testing::Values(
+        Broken{"dtype",
+               "{batch_size: [], entries: [[a, {dtype: float, shape: []}]]}",
+               "case.yaml:7: in value `v`: unknown dtype `float`, allowed: bool"},
+        Broken{
+            "key", "{batch_size: [], entries: [], locked: true, colour: 1}", "got key \"colour\""},
+        Broken{"form",
+               "{batch_size: [], entries: [[a, {dtype: bool, shape: [], form: dense}]]}",
+               "in form: got \"dense\""},
+        Broken{"twice",
+               "{batch_size: [], entries: [[a, {data: 1}], [a, {data: 2}]]}",
+               "allowed: each key once"},
+        Broken{"size", "{batch_size: [-1], entries: []}", "sizes of 0 and more"},
+        Broken{"root",
+               "{dtype: bool, shape: []}",
+               "a tensordict (entries), a lazy stack (members) or poison"},
+        Broken{"fill",
+               "{batch_size: [], entries: [[a, {dtype: float16, shape: [], fill: {const: 2049}}]]}",
+               "2049, which float16 cannot represent exactly"},
+        Broken{"two_fills",
+               "{batch_size: [], entries: [[a, {dtype: bool, shape: [], fill: {const: 1, scramble: "
+               "1}}]]}",
+               "one of ramp, const, bits, scramble"},
+        Broken{"bits",
+               "{batch_size: [], entries: [[a, {dtype: uint8, shape: [], fill: {bits: 12}}]]}",
+               "hex digits in quotes"},
+        Broken{"own_poison", "{poison: v}", "values that do not refer to themselves"},
+        Broken{"names",
+               "{batch_size: [2], names: [x, y], entries: []}",
+               "one name (or null) for each batch dimension"},
+        Broken{
+            "inner",
+            "{batch_size: [], entries: [[n, {batch_size: [], entries: [], consolidated: true}]]}",
+            "only at the root"}));
+
+TEST(Fixtures, TheSameIdTwiceIsRefused) {
+  const std::string yaml = kHead + "world: 1\nranks: {0: []}\n";
+  const std::string folder = ::testing::TempDir() + "/twice";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder + "/a.yaml") << yaml << "---\n" << yaml;
+  try {
+    load_fixtures({folder});
+    FAIL() << "two cases with one id were accepted";
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("a.yaml:8: in id: got `p2p/x` again, first at "));
+  }
+}
+
+TEST(Fixtures, FilesAndFoldersWithoutACaseAreRefused) {
+  const std::string folder = ::testing::TempDir() + "/empty";
+  std::filesystem::create_directories(folder);
+  EXPECT_THROW(load_fixtures({folder}), InputError);
+  std::ofstream(folder + "/a.yaml") << "# nothing here\n";
+  EXPECT_THROW(load_fixtures({folder}), InputError);
+  EXPECT_THROW(load_fixtures({folder + "/no-such-file.yaml"}), InputError);
+}
+
+TEST(Fixtures, AnotherExtensionIsNotPassedOver) {
+  const std::string folder = ::testing::TempDir() + "/extension";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder + "/a.yml") << kHead << "world: 1\nranks: {0: []}\n";
+  EXPECT_THROW(load_fixtures({folder}), InputError);
+}
+
+TEST(Fixtures, UnknownClausesAreRefused) {
+  const std::vector<Case> cases = parse(kHead + "world: 1\nranks: {0: []}\n");
+  EXPECT_NO_THROW(check_clauses(cases, {"c"}));
+  EXPECT_THROW(check_clauses(cases, {"d"}), InputError);
+}
+
+TEST(Manifest, DependsOnWhatTheCasesSayAndNotOnTheirOrder) {
+  const auto a = parse(kHead + "world: 1\naxes: {n: [1, 2]}\nranks: {0: []}\n");
+  EXPECT_EQ(manifest_digest(a), manifest_digest({a[1], a[0]}));
+  EXPECT_NE(manifest_digest(a), manifest_digest({a[0]}));
+  const auto other = parse(kHead + "world: 2\naxes: {n: [1, 2]}\nranks: {\"*\": []}\n");
+  EXPECT_NE(manifest_digest(a), manifest_digest(other));
+}
+
+}  // namespace
+}  // namespace tdconf

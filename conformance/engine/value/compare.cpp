@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "engine/value/compare.h"
+
+#include <algorithm>
+
+#include "engine/value/element.h"
+#include "values/text.h"
+
+namespace tdconf {
+namespace {
+
+using nlohmann::json;
+
+std::string name_of(const Path& path) {
+  return path.empty() ? "the root" : dotted(path);
+}
+
+class Comparison {
+ public:
+  std::vector<Difference> differences;
+
+  void compare(const Tree& expected, const SeenTree& seen) {
+    if (const NonTensor* data = expected.non_tensor()) return compare_non_tensor(*data, seen);
+    if (const TensorLeaf* leaf = expected.tensor()) {
+      if (seen.tensor() == nullptr) return report_kind("tensor", seen);
+      append(compare_tensor(dotted(path_), *leaf, *seen.tensor()));
+    } else if (const LazyStack* stack = expected.lazy_stack()) {
+      if (seen.lazy_stack() == nullptr) return report_kind("lazy_stack", seen);
+      compare_stack(*stack, *seen.lazy_stack());
+    } else {
+      if (seen.dict() == nullptr || seen.dict()->kind != expected.dict()->kind) {
+        return report_kind(expected.dict()->kind, seen);
+      }
+      compare_dict(*expected.dict(), *seen.dict());
+    }
+  }
+
+ private:
+  void append(std::vector<Difference> more) {
+    differences.insert(differences.end(), more.begin(), more.end());
+  }
+
+  void report(const std::string& property, const std::string& expected, const std::string& got) {
+    differences.push_back(
+        {dotted(path_),
+         {},
+         expected,
+         got,
+         concat(name_of(path_), ": ", property, " expected ", expected, " got ", got)});
+  }
+
+  void report_kind(const std::string& expected, const SeenTree& seen) {
+    constexpr const char* kKinds[] = {"tensor", "non_tensor", "lazy_stack"};
+    const SeenDict* dict = seen.dict();
+    report("kind", expected, dict != nullptr ? dict->kind : kKinds[seen.node.index()]);
+  }
+
+  void compare_non_tensor(const NonTensor& expected, const SeenTree& seen) {
+    const std::optional<json> data = non_tensor_data(seen);
+    if (!data) return report_kind("non_tensor", seen);
+    if (*data == expected.data) return;
+    // Non-tensor data that is the same in every row may be held once for all of them.
+    const bool is_list = !expected.batch_size.empty() && expected.data.is_array();
+    const bool is_same_in_every_row =
+        is_list &&
+        std::ranges::all_of(expected.data, [&](const json& row) { return row == *data; });
+    if (!is_same_in_every_row) report("data", expected.data.dump(), data->dump());
+  }
+
+  /// Different data stacked together are held as a lazy stack of non-tensors.
+  static std::optional<json> non_tensor_data(const SeenTree& seen) {
+    if (const NonTensor* data = seen.non_tensor()) return data->data;
+    if (seen.lazy_stack() == nullptr) return std::nullopt;
+    json rows = json::array();
+    for (const SeenTree& member : seen.lazy_stack()->members) {
+      const std::optional<json> row = non_tensor_data(member);
+      if (!row) return std::nullopt;
+      rows.push_back(*row);
+    }
+    return rows;
+  }
+
+  void compare_stack(const LazyStack& expected, const SeenStack& seen) {
+    if (expected.stack_dim != seen.stack_dim) {
+      report("stack_dim", std::to_string(expected.stack_dim), std::to_string(seen.stack_dim));
+    }
+    if (expected.members.size() != seen.members.size()) {
+      return report(
+          "members", std::to_string(expected.members.size()), std::to_string(seen.members.size()));
+    }
+    for (std::size_t i = 0; i < expected.members.size(); ++i) {
+      path_.push_back(std::to_string(i));
+      compare(expected.members[i], seen.members[i]);
+      path_.pop_back();
+    }
+  }
+
+  void compare_dict(const Dict& expected, const SeenDict& seen) {
+    if (expected.batch_size != seen.batch_size) {
+      report("batch_size", json(expected.batch_size).dump(), json(seen.batch_size).dump());
+    }
+    for (const Entry& entry : expected.entries) {
+      path_.push_back(entry.key);
+      const auto found = std::ranges::find(seen.entries, entry.key, &SeenEntry::key);
+      if (found == seen.entries.end()) {
+        differences.push_back(
+            {dotted(path_), {}, "an entry", "none", concat(dotted(path_), " is missing")});
+      } else {
+        compare(entry.value, found->value);
+      }
+      path_.pop_back();
+    }
+    for (const SeenEntry& entry : seen.entries) {
+      if (std::ranges::find(expected.entries, entry.key, &Entry::key) != expected.entries.end()) {
+        continue;
+      }
+      path_.push_back(entry.key);
+      differences.push_back(
+          {dotted(path_), {}, "no entry", "one", concat(dotted(path_), " must not be there")});
+      path_.pop_back();
+    }
+  }
+
+  Path path_;
+};
+
+Difference describe_bytes(const std::string& key,
+                          const TensorLeaf& leaf,
+                          const Bytes& expected,
+                          const Bytes& got) {
+  const DType& dtype = *leaf.dtype;
+  Bytes poison = expected;
+  invert_bytes(poison, dtype);
+  if (got == poison) {
+    return {key, {}, "what was sent", "poison", concat(key, " still holds its poison")};
+  }
+  const std::size_t size = dtype.size_bytes;
+  std::size_t flat = 0;
+  const auto element = [&](const Bytes& bytes) {
+    return std::span(bytes).subspan(flat * size, size);
+  };
+  while (std::ranges::equal(element(expected), element(got))) ++flat;
+  const std::string wanted = show_element(element(expected), dtype);
+  std::string found = show_element(element(got), dtype);
+  if (std::ranges::equal(element(got), element(poison))) found += " (poison)";
+  const auto position = static_cast<std::int64_t>(flat);
+  return {key,
+          unflatten(position, leaf.shape),
+          wanted,
+          found,
+          concat(key, show_index(position, leaf.shape), " expected ", wanted, " got ", found)};
+}
+
+Difference describe_digest(const std::string& key,
+                           const TensorLeaf& leaf,
+                           const Bytes& expected,
+                           const SeenBytes& got) {
+  Bytes poison = expected;
+  invert_bytes(poison, *leaf.dtype);
+  if (got.equal(poison)) {
+    return {key, {}, "what was sent", "poison", concat(key, " still holds its poison")};
+  }
+  return {
+      key, {}, "other bytes", *got.sha256, concat(key, " differs: its digest is ", *got.sha256)};
+}
+
+/// Elements of these forms cannot be read as bytes; a snapshot tells only their dtype and shape.
+bool is_unreadable(const std::string& form) {
+  return form == "meta" || form == "sparse_coo" || form == "jagged";
+}
+
+}  // namespace
+
+std::vector<Difference> compare_tensor(const std::string& key,
+                                       const TensorLeaf& expected,
+                                       const SeenTensor& seen) {
+  const auto differ = [&](const char* property, const std::string& want, const std::string& got) {
+    return std::vector<Difference>{
+        {key, {}, want, got, concat(key, ": ", property, " expected ", want, " got ", got)}};
+  };
+  if (seen.dtype != expected.dtype->name) {
+    return differ("dtype", std::string(expected.dtype->name), seen.dtype);
+  }
+  // The lengths of the rows of a jagged tensor are not part of its reported shape.
+  if (expected.form != "jagged" && seen.shape != expected.shape) {
+    return differ("shape", json(expected.shape).dump(), json(seen.shape).dump());
+  }
+  if (!seen.elements.are_readable()) {
+    if (is_unreadable(expected.form)) return {};
+    return differ("elements", "bytes", concat("layout ", seen.layout, " on ", seen.device));
+  }
+  const Bytes bytes = expected.bytes();
+  if (seen.elements.equal(bytes)) return {};
+  if (seen.elements.bytes) return {describe_bytes(key, expected, bytes, *seen.elements.bytes)};
+  return {describe_digest(key, expected, bytes, seen.elements)};
+}
+
+std::vector<Difference> compare(const Tree& expected, const SeenTree& seen) {
+  Comparison comparison;
+  comparison.compare(expected, seen);
+  return comparison.differences;
+}
+
+}  // namespace tdconf

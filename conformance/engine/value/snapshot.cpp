@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "engine/value/snapshot.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "engine/input/json_reader.h"
+#include "values/hex.h"
+#include "values/sha256.h"
+#include "values/text.h"
+
+namespace tdconf {
+namespace {
+
+using nlohmann::json;
+
+SeenBytes read_bytes(JsonReader& reader, const std::string& where) {
+  SeenBytes seen;
+  if (const auto hex = reader.optional_string("bytes")) {
+    try {
+      seen.bytes = decode_hex(*hex);
+    } catch (const std::invalid_argument& error) {
+      throw ProtocolError(concat("field `bytes` of ", where, ": ", error.what()));
+    }
+  }
+  seen.sha256 = reader.optional_string("sha256");
+  if (seen.bytes && seen.sha256) {
+    throw ProtocolError(concat(where, " has both `bytes` and `sha256`"));
+  }
+  return seen;
+}
+
+void check_size(const SeenTensor& tensor) {
+  if (!tensor.elements.bytes) return;
+  const std::size_t expected =
+      static_cast<std::size_t>(count_elements(tensor.shape)) * dtype_named(tensor.dtype).size_bytes;
+  if (tensor.elements.bytes->size() != expected) {
+    throw ProtocolError(concat(
+        "a tensor of ", expected, " bytes is reported with ", tensor.elements.bytes->size()));
+  }
+}
+
+SeenTree decode_tree(const json& value, bool is_root, std::optional<SeenStorage>* consolidated);
+
+void read_consolidated(JsonReader& reader, std::optional<SeenStorage>* consolidated) {
+  const json& value = reader.any("consolidated");
+  if (value.is_null()) return;
+  JsonReader storage(value, "a consolidated storage");
+  SeenStorage seen{storage.string("token"), storage.integer("nbytes"), {}};
+  seen.bytes = read_bytes(storage, "a consolidated storage");
+  storage.finish();
+  *consolidated = std::move(seen);
+}
+
+SeenStack decode_stack(JsonReader& reader) {
+  SeenStack stack{reader.integer("stack_dim"), {}};
+  for (const json& member : reader.array("members")) {
+    stack.members.push_back(decode_tree(member, false, nullptr));
+  }
+  return stack;
+}
+
+SeenDict decode_dict(JsonReader& reader, const std::string& kind) {
+  SeenDict dict{kind, reader.integers("batch_size"), nullptr, nullptr, {}};
+  if (kind == "tensordict") {
+    dict.names = reader.any("names");
+    dict.device = reader.any("device");
+  }
+  for (const json& entry : reader.array("entries")) {
+    if (!entry.is_array() || entry.size() != 2 || !entry[0].is_string()) {
+      throw ProtocolError("an entry of a snapshot is not [key, tree]");
+    }
+    dict.entries.push_back({entry[0].get<std::string>(), decode_tree(entry[1], false, nullptr)});
+  }
+  return dict;
+}
+
+SeenTree decode_tree(const json& value, bool is_root, std::optional<SeenStorage>* consolidated) {
+  JsonReader reader(value, "a snapshot");
+  const std::string kind = reader.string("kind");
+  if (kind == "tensor") return {decode_tensor(value)};
+  SeenTree tree;
+  if (kind == "non_tensor") {
+    tree.node = NonTensor{reader.any("data"), reader.integers("batch_size")};
+  } else if (kind == "lazy_stack" || kind == "tensordict" || kind == "persistent") {
+    reader.string("class");
+    reader.boolean("locked");
+    if (kind == "lazy_stack") {
+      tree.node = decode_stack(reader);
+    } else {
+      tree.node = decode_dict(reader, kind);
+    }
+  } else {
+    throw ProtocolError(concat("a snapshot has the unknown kind `", kind, "`"));
+  }
+  if (is_root) read_consolidated(reader, consolidated);
+  reader.finish();
+  return tree;
+}
+
+void visit_tensors(const SeenTree& tree,
+                   Path& path,
+                   const std::function<void(const Path&, const SeenTensor&)>& visit) {
+  const auto descend = [&](const std::string& component, const SeenTree& child) {
+    path.push_back(component);
+    visit_tensors(child, path, visit);
+    path.pop_back();
+  };
+  if (const SeenTensor* tensor = tree.tensor()) {
+    visit(path, *tensor);
+  } else if (const SeenStack* stack = tree.lazy_stack()) {
+    for (std::size_t i = 0; i < stack->members.size(); ++i) {
+      descend(std::to_string(i), stack->members[i]);
+    }
+  } else if (const SeenDict* dict = tree.dict()) {
+    for (const SeenEntry& entry : dict->entries) descend(entry.key, entry.value);
+  }
+}
+
+}  // namespace
+
+bool SeenBytes::equal(const Bytes& expected) const {
+  if (bytes) return *bytes == expected;
+  return sha256 && *sha256 == sha256_hex(expected);
+}
+
+SeenTensor decode_tensor(const json& value) {
+  JsonReader reader(value, "a tensor");
+  if (reader.string("kind") != "tensor") throw ProtocolError("a tensor has another kind");
+  SeenTensor tensor;
+  tensor.dtype = reader.string("dtype");
+  tensor.shape = reader.integers("shape");
+  tensor.requires_grad = reader.boolean("requires_grad");
+  tensor.class_name = reader.string("class");
+  tensor.device = reader.string("device");
+  tensor.layout = reader.string("layout");
+  tensor.token = reader.string("token");
+  tensor.elements = read_bytes(reader, "a tensor");
+  reader.finish();
+  try {
+    check_size(tensor);
+  } catch (const std::invalid_argument& error) {
+    throw ProtocolError(concat("a tensor: ", error.what()));
+  }
+  return tensor;
+}
+
+Snapshot decode_snapshot(const json& value) {
+  Snapshot snapshot;
+  snapshot.root = decode_tree(value, true, &snapshot.consolidated);
+  return snapshot;
+}
+
+void for_each_tensor(const SeenTree& tree,
+                     const std::function<void(const Path&, const SeenTensor&)>& visit) {
+  Path path;
+  visit_tensors(tree, path, visit);
+}
+
+const SeenTensor* find_tensor(const SeenTree& tree, const std::string& key) {
+  const SeenTensor* found = nullptr;
+  for_each_tensor(tree, [&](const Path& path, const SeenTensor& tensor) {
+    if (dotted(path) == key) found = &tensor;
+  });
+  return found;
+}
+
+}  // namespace tdconf

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The runner survives adapters that die, hang or break the protocol, and says which rank it was."""
+
+from pathlib import Path
+
+import pytest
+
+from .processes import is_running
+from .runner import Harness, Run, scripted
+
+DEADLINE_S = 1
+# A rank that blocks must be found out within its deadline and this.
+GRACE_MS = 3000
+
+CASES = """
+id: harness/{name}
+clauses: [harness.clause]
+level: must
+says: rank {sender} sends and rank {receiver} receives
+world: 2
+deadline_s: {deadline}
+slow: the tests of the harness wait for this deadline
+values:
+  {value}:
+    batch_size: [2]
+    entries: [[a, {{dtype: uint8, shape: [2], fill: {{const: 0}}}}]]
+ranks:
+  {sender}:
+    - make: {value}
+    - send: {{td: {value}, dst: {receiver}}}
+      expect: {{returns: none}}
+  {receiver}:
+    - make: {{value: {value}, name: other}}
+    - recv: {{td: other, src: {sender}}}
+"""
+
+# Verdict and exit status of the runner, by fault.
+CRASH, HANG, FAIL, ERROR = ("crash", 1), ("hang", 1), ("fail", 1), ("error", 4)
+IN_A_STEP = {
+    "killed_in_step": CRASH,
+    "exits_in_step": CRASH,
+    "stopped_in_step": HANG,
+    "never_answers": HANG,
+    "raises": FAIL,
+    "returns_int": FAIL,
+    "refuses_what_it_claims": FAIL,
+    "answers_error": ERROR,
+    "repeats_old_seq": ERROR,
+    "writes_garbage": ERROR,
+    "has_unknown_field": ERROR,
+    "has_unknown_type": ERROR,
+}
+
+
+def harness_with_cases(folder: Path, sender: int) -> Harness:
+    """One case that the fault is about, between two that are not."""
+    harness = Harness(folder)
+    for name, value in (("a_before", "src"), ("b_fault", "trigger"), ("c_after", "src")):
+        text = CASES.format(
+            name=name, value=value, sender=sender, receiver=1 - sender, deadline=DEADLINE_S
+        )
+        harness.write(f"fixtures/{name}.yaml", text)
+    return harness
+
+
+def assert_nothing_left(harness: Harness) -> None:
+    assert harness.pids(), "the adapters never ran"
+    assert [pid for pid in harness.pids() if is_running(pid)] == []
+
+
+def findings(run: Run) -> str:
+    return "\n".join(map(str, run.cases["harness/b_fault"]["findings"]))
+
+
+def test_a_faultless_script_passes(tmp_path: Path) -> None:
+    harness = harness_with_cases(tmp_path, sender=0)
+    run = harness.run(scripted("none"))
+    assert set(run.verdicts().values()) == {"pass"}, run
+    assert run.status == 0
+    assert_nothing_left(harness)
+
+
+@pytest.mark.parametrize("rank", [0, 1])
+@pytest.mark.parametrize("fault", IN_A_STEP)
+def test_a_fault_in_a_step_is_the_verdict_of_its_case_alone(
+    tmp_path: Path, fault: str, rank: int
+) -> None:
+    verdict, status = IN_A_STEP[fault]
+    harness = harness_with_cases(tmp_path, sender=rank)
+    run = harness.run(scripted(fault, rank))
+    assert run.verdicts() == {
+        "harness/a_before": "pass",
+        "harness/b_fault": verdict,
+        "harness/c_after": "pass",
+    }, run
+    assert run.status == status, run
+    assert f"rank {rank}" in findings(run)
+    assert_nothing_left(harness)
+
+
+@pytest.mark.parametrize("fault", ["stopped_in_step", "never_answers"])
+def test_a_hang_is_found_soon_after_the_deadline(tmp_path: Path, fault: str) -> None:
+    case = harness_with_cases(tmp_path, sender=0).run(scripted(fault)).cases["harness/b_fault"]
+    assert 1000 * DEADLINE_S <= case["ms"] <= 1000 * DEADLINE_S + GRACE_MS
+
+
+@pytest.mark.parametrize("fault", ["accepts_unknown_op", "never_connects", "exits_before_hello"])
+def test_without_a_usable_adapter_there_is_no_verdict(tmp_path: Path, fault: str) -> None:
+    harness = harness_with_cases(tmp_path, sender=0)
+    # An adapter has a minute to connect; here it has 1.2 s.
+    run = harness.run(scripted(fault), "--timeout-scale", "0.02")
+    assert set(run.verdicts().values()) <= {"error", "not_run"}, run
+    assert len(run.cases) == 3
+    assert run.status == 4, run
+    assert_nothing_left(harness)
+
+
+def test_an_adapter_that_dies_after_bye_is_reported(tmp_path: Path) -> None:
+    harness = harness_with_cases(tmp_path, sender=0)
+    run = harness.run(scripted("dies_after_bye"))
+    assert run.status == 1, run
+    assert "SIGABRT" in run.stderr
+    assert_nothing_left(harness)

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The published schema holds for real traffic and refuses what the protocol does not have."""
+
+import jsonschema
+import pytest
+
+from tdconf_tensordict_adapter.decode import Json
+from tdconf_tensordict_adapter.fills import DTYPES
+from tdconf_tensordict_adapter.implementation import Implementation
+from tdconf_tensordict_adapter.messages import REQUEST_TYPES
+from tdconf_tensordict_adapter.operations import OPERATIONS
+from tdconf_tensordict_adapter.trees import FORMS
+
+from .fake_judge import SCHEMA, VALIDATORS, Connection
+from .worlds import World, leaf, ramp, tensordict
+
+LEAF = leaf("int8", [2], ramp(1))
+VALUE = tensordict([["a", LEAF]])
+
+
+def test_the_schema_is_a_schema() -> None:
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+
+
+def test_schema_and_adapter_name_the_same_things() -> None:
+    definitions = SCHEMA["$defs"]
+    assert definitions["dtype"]["enum"] == list(DTYPES)
+    assert definitions["form"]["enum"] == list(FORMS)
+    raw = {name for name in definitions["op"]["enum"] if name.startswith("c10d_")}
+    assert set(definitions["op"]["enum"]) == set(OPERATIONS) | raw
+    claims = Implementation().capabilities()
+    assert len(set(claims)) == len(claims)
+
+
+def test_a_whole_session_follows_the_schema(world: World, fork_server: Connection) -> None:
+    """Connections check each message as it passes; this session has every type of request."""
+    rank = world.ranks[0]
+    world.both("hello", [{"protocol": 1}] * 2)
+    world.join()
+    world.make("td", VALUE, VALUE)
+    rank.step("cannot_exist")
+    rank.step("send", td="td")
+    rank.step("send", td="nothing", dst=1)
+    world.both("ping", [{}] * 2)
+    world.both("stacks", [{}] * 2)
+    world.both("end_case", [{}] * 2)
+    world.both("reset", [{}] * 2)
+    fork_server.ask("hello", protocol=1)
+    world.close()
+    seen = rank.seen_types | fork_server.seen_types
+    assert {kind for role, kind in seen if role == "request"} == set(REQUEST_TYPES)
+    assert {kind for role, kind in seen if role != "request"} == {
+        "hello", "joined", "returned", "raised", "unsupported", "error", "pong", "stacks",
+        "ended", "done", "spawned", "exited",
+    }  # fmt: skip
+
+
+def make(tree: Json) -> Json:
+    return {"seq": 1, "type": "step", "op": "make", "args": {"name": "x", "tree": tree}}
+
+
+def step(op: str, **args: Json) -> Json:
+    return {"seq": 1, "type": "step", "op": op, "args": args}
+
+
+def with_leaf(**changes: Json) -> Json:
+    return make(tensordict([["a", LEAF | changes]]))
+
+
+GOOD_REQUESTS = [
+    make({"kind": "lazy_stack", "stack_dim": 0, "members": [VALUE]}),
+    make({"kind": "persistent", "batch_size": [], "entries": []}),
+    make(tensordict([["s", {"kind": "non_tensor", "data": {"x": [None]}, "batch_size": []}]])),
+    with_leaf(fill={"const": 0.5, "invert": True}),
+    step("isend", td="x", group_dst=1, group="g", init_tag=3, return_early=True),
+    step("c10d_recv", tensor=LEAF, src=0, tag=1),
+    step("no_such_thing"),
+]
+
+
+@pytest.mark.parametrize("message", GOOD_REQUESTS)
+def test_requests_that_follow_the_protocol(message: Json) -> None:
+    VALIDATORS["request"].validate(message)
+
+
+BAD_REQUESTS = [
+    {"type": "ping"},
+    {"seq": 1, "type": "ping", "extra": 1},
+    {"seq": 1, "type": "begin"},
+    {"seq": 1, "type": "hello", "protocol": 2},
+    make(tensordict([], color=1)),
+    make(tensordict([["a"]])),
+    with_leaf(fill={"noise": 1}),
+    with_leaf(fill={}),
+    with_leaf(fill={"const": 1, "scramble": 1}),
+    with_leaf(fill={"bits": "0"}),
+    with_leaf(dtype="float8"),
+    with_leaf(form="odd"),
+    with_leaf(class_="Tensor"),
+    step("send", td="x", dst="1"),
+    step("send", td="x", src=1),
+    step("send", dst=1),
+    step("no_such_thing", td="x"),
+]
+
+
+@pytest.mark.parametrize("message", BAD_REQUESTS)
+def test_requests_that_do_not_follow_the_protocol(message: Json) -> None:
+    assert not VALIDATORS["request"].is_valid(message)
+
+
+TENSOR = {
+    "kind": "tensor",
+    "dtype": "int8",
+    "shape": [1],
+    "requires_grad": False,
+    "class": "Tensor",
+    "device": "cpu",
+    "layout": "strided",
+    "token": "1",
+}
+
+
+def returned(value: Json) -> Json:
+    return {"seq": 1, "type": "returned", "value": value}
+
+
+def test_a_tensor_has_bytes_or_a_digest_or_neither() -> None:
+    answer = VALIDATORS["answer"]
+    digest = {"sha256": "0" * 64}
+    for about in ({}, {"bytes": "01"}, digest):
+        assert answer.is_valid(returned({"kind": "tensor", "tensor": TENSOR | about}))
+    for about in ({"bytes": "01"} | digest, {"bytes": "1"}, {"bytes": "00" * 1025}, {"fill": {}}):
+        assert not answer.is_valid(returned({"kind": "tensor", "tensor": TENSOR | about}))
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"kind": "none", "int": 1},
+        {"kind": "int", "int": "1"},
+        {"kind": "int", "int": True},
+        {"kind": "list"},
+        {"kind": "snapshot", "snapshot": TENSOR},
+    ],
+)
+def test_values_that_the_protocol_does_not_have(value: Json) -> None:
+    assert not VALIDATORS["answer"].is_valid(returned(value))
+
+
+def test_a_child_ends_with_a_status_or_by_a_signal() -> None:
+    event = VALIDATORS["event"]
+    ended = {"type": "exited", "pid": 7}
+    assert event.is_valid(ended | {"status": 0, "signal": None})
+    assert event.is_valid(ended | {"status": None, "signal": 9})
+    assert not event.is_valid(ended | {"status": 0, "signal": 9})
+    assert not event.is_valid(ended | {"status": None, "signal": None})

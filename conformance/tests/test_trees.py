@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Trees become values of tensordict, and snapshots describe them."""
+
+import hashlib
+from pathlib import Path
+
+import pytest
+import torch
+from tensordict import NonTensorStack, TensorDictBase
+
+from tdconf_tensordict_adapter.decode import Json
+from tdconf_tensordict_adapter.errors import AdapterError, UnsupportedError
+from tdconf_tensordict_adapter.fills import DTYPES
+from tdconf_tensordict_adapter.snapshots import Snapshots
+from tdconf_tensordict_adapter.tree_types import decode_tree
+from tdconf_tensordict_adapter.trees import FORMS, build
+
+from .worlds import leaf, ramp, tensordict
+
+pytestmark = pytest.mark.filterwarnings("ignore:ComplexHalf support is experimental")
+
+
+@pytest.fixture
+def made(tmp_path: Path):  # noqa: ANN201
+    return lambda tree: build(decode_tree(tree, "tree"), lambda: tmp_path / "file")
+
+
+def described(td: TensorDictBase) -> Json:
+    return Snapshots().describe(td)
+
+
+def entry(td: TensorDictBase, key: str = "a") -> Json:
+    return dict(described(td)["entries"])[key]
+
+
+def test_entries_keep_their_order_and_are_nested(made) -> None:  # noqa: ANN001
+    tree = tensordict(
+        [
+            ["z", leaf("int16", [2], ramp(1))],
+            ["n", tensordict([["b", leaf("uint8", [2, 1], ramp(5))]], batch_size=(2, 1))],
+            ["a", leaf("bool", [2], {"const": 1})],
+        ],
+        names=["time"],
+        device="cpu",
+    )
+    snapshot = described(made(tree))
+    token_of = {key: value.pop("token", None) for key, value in snapshot["entries"]}
+    assert len(set(token_of.values())) == 3
+    nested = dict(snapshot["entries"])["n"]
+    assert nested.pop("entries")[0][1]["bytes"] == "0506"
+    tensor = {"kind": "tensor", "requires_grad": False, "class": "Tensor"}
+    tensor |= {"device": "cpu", "layout": "strided", "shape": [2]}
+    about = {"kind": "tensordict", "class": "TensorDict", "locked": False, "device": "cpu"}
+    assert snapshot == about | {
+        "batch_size": [2],
+        "names": ["time"],
+        "entries": [
+            ["z", tensor | {"dtype": "int16", "bytes": "01000200"}],
+            ["n", about | {"batch_size": [2, 1], "names": ["time", None]}],
+            ["a", tensor | {"dtype": "bool", "bytes": "0101"}],
+        ],
+        "consolidated": None,
+    }
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_every_dtype_holds_its_bytes(made, dtype: str) -> None:  # noqa: ANN001
+    bits = "01" * DTYPES[dtype].itemsize
+    snapshot = entry(made(tensordict([["a", leaf(dtype, [2, 2], {"bits": bits})]])))
+    assert (snapshot["dtype"], snapshot["bytes"]) == (dtype, bits * 4)
+
+
+def test_scalars_and_empty_tensors(made) -> None:  # noqa: ANN001
+    entries = [["s", leaf("int8", [], ramp(3))], ["e", leaf("int8", [0, 3], ramp(0))]]
+    td = made(tensordict(entries, batch_size=()))
+    assert (entry(td, "s")["shape"], entry(td, "s")["bytes"]) == ([], "03")
+    assert (entry(td, "e")["shape"], entry(td, "e")["bytes"]) == ([0, 3], "")
+
+
+def test_more_than_1024_bytes_are_digested(made) -> None:  # noqa: ANN001
+    plain = entry(made(tensordict([["a", leaf("uint8", [2, 512], {"bits": "07"})]])))
+    assert plain["bytes"] == "07" * 1024
+    long = entry(made(tensordict([["a", leaf("uint8", [2, 513], {"bits": "07"})]])))
+    assert long["sha256"] == hashlib.sha256(b"\x07" * 1026).hexdigest()
+    assert "bytes" not in long
+
+
+@pytest.mark.parametrize(
+    ("form", "differs"),
+    [
+        ("requires_grad", {"requires_grad": True}),
+        ("parameter", {"requires_grad": True, "class": "Parameter"}),
+        ("memmap", {"class": "MemoryMappedTensor"}),
+        ("subclass", {"class": "TensorSubclass"}),
+        ("transposed", {}),
+        ("meta", {"device": "meta", "bytes": None}),
+        ("sparse_coo", {"layout": "sparse_coo", "bytes": None}),
+        ("jagged", {"layout": "jagged", "class": "NestedTensor", "shape": [2, -1], "bytes": None}),
+    ],
+)
+def test_a_form_changes_only_what_it_is_about(made, form: str, differs: Json) -> None:  # noqa: ANN001
+    plain, formed = (
+        entry(made(tensordict([["a", leaf("float32", [2, 2], ramp(1), name)]])))
+        for name in ("plain", form)
+    )
+    assert plain["bytes"] == "0000803f000000400000404000008040"
+    assert {key: formed.get(key) for key in plain if key != "token"} == {
+        key: differs.get(key, value) for key, value in plain.items() if key != "token"
+    }
+
+
+def test_transposed_elements_lie_in_the_reverse_order_of_dimensions(made) -> None:  # noqa: ANN001
+    tensor = made(tensordict([["a", leaf("int8", [2, 3, 4], ramp(0), "transposed")]]))["a"]
+    assert tensor.stride() == (1, 2, 6)
+    assert tensor[1, 2, 3] == 23
+
+
+def test_expanded_rows_share_memory(made) -> None:  # noqa: ANN001
+    tensor = made(tensordict([["a", leaf("int8", [2, 3], {"bits": "010203"}, "expanded")]]))["a"]
+    assert tensor.stride() == (0, 1)
+    assert tensor.tolist() == [[1, 2, 3], [1, 2, 3]]
+
+
+def test_every_form_is_tested() -> None:
+    tested = {"requires_grad", "parameter", "memmap", "subclass", "transposed", "meta"}
+    assert set(FORMS) == tested | {"plain", "sparse_coo", "jagged", "expanded"}
+
+
+@pytest.mark.parametrize(
+    ("tensor", "message"),
+    [
+        (
+            leaf("int8", [2, 2], ramp(0), "expanded"),
+            "rows of an expanded leaf must be filled alike",
+        ),
+        (leaf("int8", [1, 2], ramp(0), "expanded"), "needs two rows"),
+        (leaf("int8", [2, 1], ramp(0), "transposed"), "needs two dimensions longer than 1"),
+        (leaf("int8", [2], ramp(0), "jagged"), "needs two dimensions"),
+        (leaf("float16", [2], ramp(2049)), "cannot represent exactly"),
+    ],
+)
+def test_a_leaf_that_cannot_be_made(made, tensor: Json, message: str) -> None:  # noqa: ANN001
+    with pytest.raises(AdapterError, match=message):
+        made(tensordict([["a", tensor]]))
+
+
+def test_an_unknown_form_is_unsupported(made) -> None:  # noqa: ANN001
+    with pytest.raises(UnsupportedError, match="leaf:quantized"):
+        made(tensordict([["a", leaf("int8", [2], ramp(0), "quantized")]]))
+
+
+def test_a_consolidated_value_holds_its_leaves_in_one_storage(made) -> None:  # noqa: ANN001
+    entries = [["b", leaf("uint8", [2], ramp(1))], ["a", leaf("int16", [2], ramp(3))]]
+    snapshot = described(made(tensordict(entries, consolidated=True)))
+    # Two leaves in insertion order, each padded to 8 bytes.
+    storage = snapshot["consolidated"]
+    assert storage["nbytes"] == 16
+    assert (storage["bytes"][:4], storage["bytes"][16:24]) == ("0102", "03000400")
+    assert dict(snapshot["entries"])["b"]["token"] == storage["token"]
+
+
+def test_locked_values_are_locked(made) -> None:  # noqa: ANN001
+    assert described(made(tensordict([], locked=True)))["locked"] is True
+
+
+def test_lazy_stacks_keep_their_members(made) -> None:  # noqa: ANN001
+    members = [tensordict([["a", leaf("int8", [2], ramp(i))]]) for i in range(2)]
+    snapshot = described(made({"kind": "lazy_stack", "stack_dim": 1, "members": members}))
+    assert (snapshot["class"], snapshot["stack_dim"]) == ("LazyStackedTensorDict", 1)
+    assert [dict(m["entries"])["a"]["bytes"] for m in snapshot["members"]] == ["0001", "0102"]
+
+
+def test_non_tensor_data_is_anything_that_json_has(made) -> None:  # noqa: ANN001
+    data = {"text": "é", "list": [1, None, 2.5], "flag": True}
+    td = made(tensordict([["s", {"kind": "non_tensor", "data": data, "batch_size": []}]]))
+    # An entry takes the batch size of the tensordict that it is put into.
+    assert entry(td, "s") == {"kind": "non_tensor", "data": data, "batch_size": [2]}
+
+
+def test_data_that_json_has_not_is_no_snapshot(made) -> None:  # noqa: ANN001
+    td = made(tensordict([])).set("s", object())
+    with pytest.raises(AdapterError, match="is no JSON"):
+        described(td)
+
+
+def test_stacked_non_tensor_data(made) -> None:  # noqa: ANN001
+    members = [{"kind": "non_tensor", "data": text, "batch_size": []} for text in ("x", "y")]
+    td = made(tensordict([["s", {"kind": "lazy_stack", "stack_dim": 0, "members": members}]]))
+    assert isinstance(td.get("s"), NonTensorStack)
+    assert [member["data"] for member in entry(td, "s")["members"]] == ["x", "y"]
+
+
+def test_persistent_values_live_in_a_file(made, tmp_path: Path) -> None:  # noqa: ANN001
+    entries = [["a", leaf("int16", [2], ramp(1))]]
+    nested = [["n", tensordict(entries)]]
+    td = made({"kind": "persistent", "batch_size": [2], "entries": entries + nested})
+    snapshot = described(td)
+    assert (snapshot["kind"], snapshot["class"]) == ("persistent", "PersistentTensorDict")
+    assert entry(td)["bytes"] == "01000200"
+    assert entry(td, "n")["kind"] == "persistent"
+    file = tmp_path / "file"
+    assert entry(td)["token"] == f"{file}:/a"
+    assert dict(entry(td, "n")["entries"])["a"]["token"] == f"{file}:/n/a"
+
+
+def test_equal_tokens_mean_the_same_memory(made) -> None:  # noqa: ANN001
+    td = made(tensordict([["a", leaf("int8", [4], ramp(0))]], batch_size=()))
+    snapshots = Snapshots()
+    before = snapshots.describe_tensor(td["a"])["token"]
+    td["a"].zero_()
+    assert snapshots.describe_tensor(td["a"])["token"] == before
+    assert snapshots.describe_tensor(td["a"][1:])["token"] != before
+    td["a"] = torch.zeros(4, dtype=torch.int8)
+    assert snapshots.describe_tensor(td["a"])["token"] != before

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What can be typed: the commands, their options, and an example of each."""
+
+import argparse
+from pathlib import Path
+
+from tdconf import testing
+from tdconf.implementations import DEFAULT_NAMES
+
+
+def parser() -> argparse.ArgumentParser:
+    """Returns the parser of every command."""
+    top = argparse.ArgumentParser(
+        prog="tdconf",
+        description="Judges implementations of TensorDict's distributed API.",
+        epilog="example: ./launcher/tdconf run",
+    )
+    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+    judge = _command(
+        commands,
+        "run",
+        "set up and build what is missing, then judge implementations",
+        "./launcher/tdconf run --impl tensordict --run 'p2p/**' --level must",
+    )
+    _add_selection(judge)
+    judge.add_argument(
+        "--impl",
+        action="append",
+        metavar="NAME[=exec:CMD|=fork:CMD]",
+        help="judge this one (may be repeated): a built-in name, or a name and how its adapter "
+        f"starts; default: {' and '.join(DEFAULT_NAMES)}",
+    )
+    judge.add_argument(
+        "--assign", metavar="0=A,1=B", help="let these implementations play these ranks"
+    )
+    judge.add_argument(
+        "--jobs", type=_positive, metavar="N", help="runners at once; default: the cores"
+    )
+    judge.add_argument(
+        "--timeout-scale",
+        type=_scale,
+        default=1.0,
+        metavar="X",
+        help="multiply every deadline by X",
+    )
+    judge.add_argument(
+        "--expectations",
+        metavar="FILE|none",
+        help="known differences; default: those of the implementation",
+    )
+    judge.add_argument("--out", type=Path, metavar="DIR", help="default: tdconf-out/TIME")
+    judge.add_argument(
+        "--fail-fast", action="store_true", help="stop at the first unexpected verdict"
+    )
+    judge.add_argument("-v", "--verbose", action="store_true", help="show expected differences too")
+
+    tests = _command(
+        commands,
+        "test",
+        "run lint, the C++ and Python tests, and a full run of the built-in implementations",
+        "./launcher/tdconf test --only python -- -k results",
+    )
+    tests.add_argument(
+        "--only",
+        action="append",
+        choices=testing.PART_NAMES,
+        metavar="PART",
+        help=f"only this part (may be repeated): {', '.join(testing.PART_NAMES)}; "
+        "with one part, arguments after -- go to its program",
+    )
+
+    cases = _command(
+        commands,
+        "list",
+        "print one expanded case a line",
+        "./launcher/tdconf list --clause send.tags",
+    )
+    _add_selection(cases)
+
+    _command(
+        commands, "doctor", "say what was found and what is missing", "./launcher/tdconf doctor"
+    )
+    return top
+
+
+def _command(
+    commands: "argparse._SubParsersAction[argparse.ArgumentParser]",
+    name: str,
+    purpose: str,
+    example: str,
+) -> argparse.ArgumentParser:
+    command = commands.add_parser(
+        name,
+        help=purpose,
+        description=f"{purpose[0].upper()}{purpose[1:]}.",
+        epilog=f"example: {example}",
+    )
+    command.add_argument(
+        "--python",
+        type=Path,
+        metavar="PATH",
+        help="use the environment of this Python, which has torch and tensordict, instead of .venv",
+    )
+    return command
+
+
+def _add_selection(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "files",
+        nargs="*",
+        type=Path,
+        metavar="FILE.yaml",
+        help="cases of your own instead of fixtures/",
+    )
+    patterns = "cases whose name matches (* one component, ** any), or the patterns in a file"
+    command.add_argument("--run", action="append", metavar="PATTERN|@FILE", help=f"only {patterns}")
+    command.add_argument(
+        "--skip", action="append", metavar="PATTERN|@FILE", help=f"without {patterns}"
+    )
+    command.add_argument(
+        "--clause", action="append", metavar="ID", help="only evidence for this clause"
+    )
+    command.add_argument(
+        "--level", action="append", metavar="LEVEL", help="only must, sound, compat or observe"
+    )
+    command.add_argument(
+        "--axis", action="append", metavar="NAME=VALUE", help="only this value of an axis"
+    )
+    command.add_argument(
+        "--shard", metavar="I/N", help="only part I (from 0) of N, for several machines"
+    )
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not at least 1")
+    return number
+
+
+def _scale(text: str) -> float:
+    number = float(text)
+    if not 0 < number < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text} is not a positive number")
+    return number

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The command line: what can be typed, and which part of the launcher answers."""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from tdconf import build, doctor, environment, processes, run, testing
+from tdconf.arguments import parser
+from tdconf.display import say
+from tdconf.exits import Exit, TdconfError
+from tdconf.implementations import (
+    DEFAULT_NAMES,
+    known,
+    needed_packages,
+    parse_assignment,
+    require,
+)
+from tdconf.layout import THIS_CHECKOUT, Layout
+
+_FILTERS = ("run", "skip", "clause", "level", "axis")
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Does what `arguments` ask for and returns the exit code."""
+    options = parser().parse_args(_before_dashes(arguments))
+    options.extra = _after_dashes(arguments)
+    processes.adopt_orphans()
+    processes.interrupt_on_sigterm()
+    try:
+        if options.extra and options.command != "test":
+            raise TdconfError(f"{options.command} takes no arguments after --", Exit.USAGE)
+        return int(_COMMANDS[options.command](THIS_CHECKOUT, options, arguments))
+    except TdconfError as problem:
+        say(str(problem))
+        return int(problem.code)
+    except KeyboardInterrupt:
+        say("interrupted")
+        return int(Exit.INTERRUPTED)
+    except BrokenPipeError:
+        # Whoever read our output has had enough of it; nothing more can be said there.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return int(Exit.INTERRUPTED)
+
+
+def _before_dashes(arguments: Sequence[str]) -> Sequence[str]:
+    return arguments[: arguments.index("--")] if "--" in arguments else arguments
+
+
+def _after_dashes(arguments: Sequence[str]) -> Sequence[str]:
+    return arguments[arguments.index("--") + 1 :] if "--" in arguments else ()
+
+
+def selection(options: argparse.Namespace) -> run.Selection:
+    """Reads which cases `options` select."""
+    for path in options.files:
+        if not path.exists():
+            raise TdconfError(f"{path}: no such file", Exit.USAGE)
+    filters = [
+        word
+        for name in _FILTERS
+        for value in getattr(options, name) or ()
+        for word in (f"--{name}", value)
+    ]
+    if options.shard is not None:
+        filters += ["--shard", options.shard]
+    return run.Selection(options.files, filters)
+
+
+def _prepare(
+    layout: Layout, options: argparse.Namespace, arguments: Sequence[str], packages: Sequence[str]
+) -> Path:
+    """Sets up what is missing, goes on inside `.venv`, and returns the Python that is judged."""
+    inside = Path(sys.prefix) == layout.venv
+    with environment.exclusive(layout, "setup", say):
+        if not inside:
+            environment.install_system_packages(layout, say)
+        if options.python is not None:
+            python = environment.check_named(options.python, packages)
+        else:
+            python = environment.prepare_venv(layout, say)
+    if not inside and environment.is_stamped(layout):
+        sys.stdout.flush()
+        sys.stderr.flush()
+        source = str(layout.root / "launcher" / "src")
+        os.execv(layout.venv_python, [str(layout.venv_python), source, *arguments])
+    return python
+
+
+def _build(layout: Layout, python: Path, targets: Sequence[str]) -> None:
+    with environment.exclusive(layout, "build", say):
+        build.build(layout, python, targets, say)
+
+
+def _run(layout: Layout, options: argparse.Namespace, arguments: Sequence[str]) -> Exit:
+    named = options.impl or (_assigned_first(options) if options.assign else DEFAULT_NAMES)
+    selected = selection(options)
+    # Read once before anything is installed: a typing error should not cost minutes.
+    python = Path(os.path.abspath(options.python)) if options.python else layout.venv_python
+    everything, chosen = known(layout, python, named)
+    assigned = parse_assignment(options.assign).values() if options.assign else ()
+    for name in assigned:
+        require(everything, name, f"--assign {options.assign}")
+    if options.out is not None:
+        options.out = Path(os.path.abspath(options.out))
+
+    python = _prepare(layout, options, arguments, needed_packages([*chosen, *assigned]))
+    everything, chosen = known(layout, python, named)
+    _build(layout, python, build.JUDGE_TARGETS)
+    return run.run(
+        layout,
+        run.Options(
+            selection=selected,
+            judged=[everything[name] for name in chosen],
+            players=list(everything.values()),
+            assign=options.assign,
+            expectations=options.expectations or ("none" if options.files else None),
+            repeat=repeat(layout, options),
+            jobs=options.jobs or int(processes.cores()),
+            out=options.out,
+            python=python,
+            timeout_scale=options.timeout_scale,
+            fail_fast=options.fail_fast,
+            verbose=options.verbose,
+        ),
+    )
+
+
+def _assigned_first(options: argparse.Namespace) -> list[str]:
+    """Names the implementation that a mixed run judges: the one that plays the lowest rank."""
+    players = parse_assignment(options.assign)
+    return [players[min(players)]]
+
+
+def repeat(layout: Layout, options: argparse.Namespace) -> list[str]:
+    """Returns the command that repeats a case of this run, up to the name of the case."""
+    program = os.path.relpath(layout.root / "launcher" / "tdconf")
+    words = [program if program.startswith("..") else f"./{program}", "run"]
+    words += [str(path) for path in options.files]
+    for name in ("python", "assign", "expectations"):
+        if (value := getattr(options, name)) is not None:
+            words += [f"--{name}", str(value)]
+    if options.timeout_scale != 1.0:
+        words += ["--timeout-scale", str(options.timeout_scale)]
+    return words
+
+
+def _list(layout: Layout, options: argparse.Namespace, arguments: Sequence[str]) -> Exit:
+    selected = selection(options)
+    python = _prepare(layout, options, arguments, environment.JUDGED_PACKAGES[:1])
+    _build(layout, python, build.JUDGE_TARGETS[:1])
+    return run.list_cases(layout, selected)
+
+
+def _test(layout: Layout, options: argparse.Namespace, arguments: Sequence[str]) -> Exit:
+    pinned = environment.pinned_versions(layout.ci / "requirements.txt")
+    python = _prepare(layout, options, arguments, tuple(pinned))
+    names = [name for name in testing.PART_NAMES if name in (options.only or testing.PART_NAMES)]
+    if names != ["lint"]:
+        _build(layout, python, build.EVERYTHING)
+    return testing.run_parts(layout, python, names, options.extra)
+
+
+def _doctor(layout: Layout, options: argparse.Namespace, _arguments: Sequence[str]) -> Exit:
+    text, code = doctor.report(doctor.examine(layout, options.python))
+    print(text)
+    return code
+
+
+_COMMANDS = {"run": _run, "test": _test, "list": _list, "doctor": _doctor}

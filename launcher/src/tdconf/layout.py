@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where the parts of a checkout lie."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The paths of one checkout."""
+
+    root: Path
+
+    @property
+    def venv(self) -> Path:
+        return self.root / ".venv"
+
+    @property
+    def venv_python(self) -> Path:
+        return self.venv / "bin" / "python"
+
+    @property
+    def build(self) -> Path:
+        return self.root / "build" / "release"
+
+    @property
+    def logs(self) -> Path:
+        return self.root / "build" / "logs"
+
+    @property
+    def ci(self) -> Path:
+        return self.root / "ci"
+
+    @property
+    def conformance(self) -> Path:
+        return self.root / "conformance"
+
+    @property
+    def fixtures(self) -> Path:
+        return self.root / "fixtures"
+
+    @property
+    def output(self) -> Path:
+        return self.root / "tdconf-out"
+
+    @property
+    def runner(self) -> Path:
+        return self.build / "conformance" / "runner" / "tdconf_runner"
+
+    def adapter(self, name: str) -> Path:
+        """Returns the program of a C++ adapter."""
+        return self.build / "conformance" / "adapters" / name / f"tdconf_adapter_{name}"
+
+
+THIS_CHECKOUT = Layout(Path(__file__).resolve().parents[3])

@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`tdconf run` and `tdconf list`: from a selection to runners, from their results to a table."""
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from tdconf import display, doctor, results
+from tdconf.exits import Exit, TdconfError, from_status, worst
+from tdconf.implementations import Implementation, adapter_environment
+from tdconf.layout import Layout
+from tdconf.watch import SILENCE_S, STOPPED_ON_PURPOSE, Job, Watching, run_jobs
+
+_READ_DEADLINE_S = 120.0
+_LOG_TAIL_LINES = 20
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which cases are meant: the built-in ones or `files` of the user's own, and the filters."""
+
+    files: Sequence[Path]
+    filters: Sequence[str]
+
+    def arguments(self, layout: Layout) -> list[str]:
+        fixtures = self.files or [layout.fixtures]
+        return [
+            *(word for path in fixtures for word in ("--fixtures", str(path))),
+            *("--clauses", str(layout.fixtures / "clauses.yaml")),
+            *self.filters,
+        ]
+
+
+@dataclass(frozen=True)
+class Options:
+    """What `run` was asked to do."""
+
+    selection: Selection
+    judged: Sequence[Implementation]
+    players: Sequence[Implementation]
+    assign: str | None
+    expectations: str | None
+    repeat: Sequence[str]
+    jobs: int
+    out: Path | None
+    python: Path
+    timeout_scale: float
+    fail_fast: bool
+    verbose: bool
+
+
+def run(layout: Layout, options: Options) -> Exit:
+    """Judges each implementation, prints a block per failure, one table and a closing line."""
+    for implementation in options.judged:
+        if (code := _check(layout, options, implementation)) != Exit.AS_EXPECTED:
+            return code
+    out = results_folder(layout, options.out)
+    facts = out / "environment.json"
+    facts.write_text(json.dumps(doctor.record(layout, options.python), indent=2), encoding="utf-8")
+    jobs = [
+        _job(layout, options, implementation, out, number)
+        for implementation in options.judged
+        for number in range(options.jobs)
+    ]
+    interrupted = not _watch(layout, options, jobs)
+
+    outcomes = [_merged(implementation.name, jobs, out) for implementation in options.judged]
+    codes = [outcome.code for outcome in outcomes]
+    code = worst([*codes, Exit.INTERRUPTED] if interrupted else codes)
+    print(display.table(outcomes))
+    print(display.closing(code, os.path.relpath(out)))
+    return code
+
+
+def _job(
+    layout: Layout, options: Options, implementation: Implementation, out: Path, number: int
+) -> Job:
+    folder = out / implementation.name / f"job-{number}"
+    adapters = {player.name: player.command for player in options.players}
+    command = [
+        str(layout.runner),
+        *options.selection.arguments(layout),
+        *("--impl", implementation.name),
+        *(word for name, start in adapters.items() for word in ("--adapter", f"{name}={start}")),
+        *("--expectations", _expectations(options, implementation)),
+        *("--out", str(folder)),
+        *("--job", f"{number}/{options.jobs}"),
+        *("--environment", str(out / "environment.json")),
+        *("--timeout-scale", str(options.timeout_scale)),
+        *("--repeat-command", shlex.join([*options.repeat, "--impl", implementation.given])),
+    ]
+    if options.assign is not None:
+        command += ["--assign", options.assign]
+    if options.fail_fast:
+        command.append("--fail-fast")
+    folder.mkdir(parents=True)
+    return Job(
+        implementation.name, command, folder / "runner.log", results.Part(folder / "results.jsonl")
+    )
+
+
+def _expectations(options: Options, implementation: Implementation) -> str:
+    return options.expectations or str(implementation.expectations or "none")
+
+
+def _check(layout: Layout, options: Options, implementation: Implementation) -> Exit:
+    """Lets the runner read everything once, so that it says what is wrong with it only once."""
+    command = [str(layout.runner), *options.selection.arguments(layout), "--check"]
+    command += ["--expectations", _expectations(options, implementation)]
+    ended = subprocess.run(command, stdin=subprocess.DEVNULL, timeout=_READ_DEADLINE_S, check=False)
+    return from_status(ended.returncode)
+
+
+def _watch(layout: Layout, options: Options, jobs: Sequence[Job]) -> bool:
+    """Runs `jobs` with progress on the terminal; returns false when the user interrupted them."""
+    progress = display.progress()
+
+    def on_case(job: Job, case: results.Line) -> None:
+        if not results.is_as_expected(case) or (options.verbose and case["verdict"] != "pass"):
+            progress.show(display.block(case, with_stacks=options.verbose))
+        share = [other.part for other in jobs if other.implementation == job.implementation]
+        done = sum(len(part.cases) for part in share)
+        progress.update(job.implementation, done, sum(part.selected for part in share))
+
+    watching = Watching(
+        at_once=options.jobs,
+        silence_s=SILENCE_S * max(1.0, options.timeout_scale),
+        fail_fast=options.fail_fast,
+        environment=adapter_environment(layout),
+        on_case=on_case,
+    )
+    try:
+        run_jobs(jobs, watching)
+    except KeyboardInterrupt:
+        return False
+    finally:
+        progress.close()
+    return True
+
+
+def _merged(name: str, jobs: Sequence[Job], out: Path) -> results.Outcome:
+    share = [job for job in jobs if job.implementation == name]
+    parts = [job.part for job in share]
+    seconds = max(job.ended_at for job in share) - min(job.started_at for job in share)
+    outcome = results.merge(name, parts, seconds)
+    results.write(outcome, parts, out / name / "results.jsonl")
+    for text in (*outcome.remarks, *outcome.problems):
+        display.say(text)
+    for job in share:
+        if job.part.problems() and job.part.stopped not in STOPPED_ON_PURPOSE:
+            _print_tail(job.log)
+    return outcome
+
+
+def _print_tail(log: Path) -> None:
+    if not log.exists():
+        return
+    lines = log.read_text(encoding="utf-8", errors="replace").splitlines()[-_LOG_TAIL_LINES:]
+    if lines:
+        display.say(f"the end of {log}:")
+        print("\n".join(f"  {line}" for line in lines), file=sys.stderr)
+
+
+def results_folder(layout: Layout, wanted: Path | None) -> Path:
+    """Makes the folder of the results: `wanted`, or one named after the time, beside `latest`."""
+    if wanted is not None:
+        if wanted.exists() and (not wanted.is_dir() or any(wanted.iterdir())):
+            raise TdconfError(f"--out {wanted}: exists and is not an empty folder", Exit.USAGE)
+        wanted.mkdir(parents=True, exist_ok=True)
+        return wanted
+    layout.output.mkdir(exist_ok=True)
+    name = stem = datetime.now(UTC).strftime("%Y-%m-%dT%H%M%SZ")
+    count = 1
+    while True:
+        try:
+            (layout.output / name).mkdir()
+            break
+        except FileExistsError:
+            count += 1
+            name = f"{stem}-{count}"
+    # A link is replaced whole, so that `latest` exists at every moment.
+    link = layout.output / f".latest-{name}"
+    link.symlink_to(name)
+    link.replace(layout.output / "latest")
+    return layout.output / name
+
+
+def list_cases(layout: Layout, selection: Selection) -> Exit:
+    """Prints the name of every selected case, one a line."""
+    ended = subprocess.run(
+        [layout.runner, *selection.arguments(layout), "--list"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        timeout=_READ_DEADLINE_S,
+        check=False,
+    )
+    sys.stdout.write(ended.stdout.decode())
+    sys.stdout.flush()
+    return from_status(ended.returncode)

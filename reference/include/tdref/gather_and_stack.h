@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <tdref/group.h>
+#include <tdref/tensordict.h>
+
+#include <optional>
+
+namespace tdref {
+
+struct GatherAndStackOptions {
+  /// The global rank that receives the stack.
+  int dst = 0;
+  /// The default group if not given.
+  std::optional<Group> group = std::nullopt;
+};
+
+/// Stacks the tensordicts of the other ranks into the tensordict of rank `dst`, in place, and
+/// returns it there (null elsewhere).
+///
+/// Order   rows in ascending group rank, without dst.
+/// Wire    backend exactly "gloo": all_gather of int64[3] = [kind, storage bytes, total bytes],
+/// kind 0 from dst, 1 a pickle,
+///         2 a consolidated storage followed by its pickled metadata; then gather of uint8[largest
+///         total], zero padded. Any other backend string: all_gather of int64[1] = [bytes], then
+///         gather of uint8[largest], pickles from all ranks. With "gloo" a rank pickles when a leaf
+///         requires gradients, is a Parameter, is not strided, is not on the CPU or has a dtype
+///         that consolidated metadata cannot name.
+/// Shapes  on dst: batch_size = (size - 1, *B); elsewhere (*B). Leaf k: (size - 1, *B, *E_k) and
+/// (*B, *E_k). Peer    every rank of the group calls it with the same dst. Blocks  until every rank
+/// has called it, at most the group's timeout. Errors  before any message: c10::ValueError: no such
+/// dst, not a member, a standalone group. The other ranks are then
+///         told nothing and wait for their timeout, unless they find the same error.
+///         after all messages, so that no other rank waits: c10::Error: on dst, a number of rows
+///         other than size - 1, a group of one rank, rows that differ in keys, shapes or batch
+///         size, a leaf of dst that does not fit, a key to add to a locked tensordict; nothing has
+///         then been written. Elsewhere: this rank's tensordict cannot be pickled.
+/// Source  tensordict 0.15.3 TensorDictBase.gather_and_stack
+TensorDict* gather_and_stack(const World& world,
+                             TensorDict& td,
+                             const GatherAndStackOptions& options);
+
+}  // namespace tdref

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <tdref/work.h>
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <torch/csrc/distributed/c10d/Store.hpp>
+#include <vector>
+
+namespace tdref {
+
+/// The ranks that communicate. A shared handle: copies are the same group.
+///
+/// Every rank of the process group that made it has a handle, members or not; only members
+/// communicate.
+class Group {
+ public:
+  enum class Kind { kDefault, kSubgroup, kStandalone };
+
+  Kind kind() const;
+
+  /// Returns the backend string as it was given ("gloo", "cpu:gloo", "undefined"); a connection
+  /// does not carry it.
+  const std::string& backend() const;
+
+  bool is_member() const;
+  /// Returns this rank within the group. Errors  c10::ValueError: not a member.
+  int group_rank() const;
+  int size() const;
+
+  /// Returns the members' global ranks by group rank. Errors  c10::ValueError: a standalone group
+  /// has none.
+  const std::vector<int>& global_ranks() const;
+  /// Errors  c10::ValueError: the group is standalone, or has no such member.
+  int group_rank_of(int global_rank) const;
+
+  std::chrono::milliseconds timeout() const;
+
+  /// Posts one message. The tensor is contiguous and strided; peers are ranks in the group; the
+  /// caller has checked both.
+  Work isend(const at::Tensor& tensor, int group_dst, int tag) const;
+  /// Posts the receipt of one message. The bytes land in `tensor` when the Work has been waited
+  /// for; a tensor that is not contiguous is received through a temporary one.
+  Work irecv(const at::Tensor& tensor, int group_src, int tag) const;
+
+  /// Returns the tensors of all ranks, by group rank; all have the shape and dtype of this one.
+  std::vector<at::Tensor> all_gather(const at::Tensor& tensor) const;
+  /// Returns the tensors of all ranks, by group rank, on rank `group_dst`, and nothing elsewhere.
+  std::vector<at::Tensor> gather(const at::Tensor& tensor, int group_dst) const;
+
+  /// Ends the connections; messages that were not waited for are given up. The handle then only
+  /// knows its ranks.
+  void close() const;
+
+  bool operator==(const Group& other) const { return state_ == other.state_; }
+
+  class State;
+  explicit Group(std::shared_ptr<State> state) : state_(std::move(state)) {}
+
+ private:
+  std::shared_ptr<State> state_;
+};
+
+struct GroupOptions {
+  std::string backend = "gloo";
+  std::chrono::milliseconds timeout = std::chrono::minutes(5);
+};
+
+/// Connects a group that no other group knows; its ranks have no global rank.
+///
+/// Wire    gloo's own keys directly on `store`.
+/// Blocks  until all `size` ranks have called it, at most `timeout`.
+/// Errors  c10::DistStoreError (TCPStore, HashStore) or c10::Error (FileStore): a rank is missing
+/// at the deadline. Source  torch 2.15 ProcessGroupGloo(store, rank, size, timeout)
+Group open_standalone(const c10::intrusive_ptr<c10d::Store>& store,
+                      int group_rank,
+                      int size,
+                      const GroupOptions& options = {});
+
+/// What one rank knows of the process groups: the default group, if it has one, and the groups made
+/// from it.
+///
+/// Python keeps this in the module torch.distributed; here it is a value that every operation is
+/// given.
+class World {
+ public:
+  /// A world without a default group: operations need `group` and ranks within it.
+  World() = default;
+
+  /// Connects the default group.
+  ///
+  /// Wire    store prefixes "0/", then "cpu/", as init_process_group(backend, store=store, rank,
+  /// world_size) has. Blocks  until all `world_size` ranks have called it, at most `timeout`.
+  /// Errors  c10::ValueError: a rank outside the world, an unknown backend. As open_standalone().
+  static World init_process_group(const c10::intrusive_ptr<c10d::Store>& store,
+                                  int rank,
+                                  int world_size,
+                                  const GroupOptions& options = {});
+
+  /// Connects a subgroup. Every rank calls it for every group, in the same order, members or not.
+  ///
+  /// Order   the members' group ranks follow their global ranks.
+  /// Wire    the k-th call (from 1) has the store prefix "k/" under "0/", then "cpu/".
+  /// Blocks  members, until all of them have called it.
+  /// Errors  c10::ValueError: no default group, a rank twice or outside the world, no rank, an
+  /// unknown backend.
+  Group new_group(std::vector<int> ranks, std::optional<std::string> backend = std::nullopt);
+
+  bool has_default_group() const { return default_group_.has_value(); }
+  /// Errors  c10::ValueError: there is no default group.
+  const Group& default_group() const;
+
+  /// Returns `group`, or the default group if none is given.
+  const Group& group_or_default(const std::optional<Group>& group) const;
+
+ private:
+  std::optional<Group> default_group_;
+  c10::intrusive_ptr<c10d::Store> store_;
+  int groups_made_ = 0;
+};
+
+}  // namespace tdref

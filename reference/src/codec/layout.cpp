@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "codec/layout.h"
+
+#include "tree/walk.h"
+
+namespace tdref {
+namespace {
+
+constexpr std::int64_t kAlignment = 8;
+
+void check_has_data(const KeyPath& key, const at::Tensor& tensor) {
+  TORCH_CHECK_NOT_IMPLEMENTED(tensor.layout() == at::kStrided && !tensor.is_nested() &&
+                                  !tensor.is_quantized() && !tensor.is_meta(),
+                              "leaf ",
+                              to_string(key),
+                              " cannot be consolidated: it has layout ",
+                              tensor.layout(),
+                              ", device ",
+                              tensor.device(),
+                              " and dtype ",
+                              tensor.dtype(),
+                              "; allowed are strided tensors with data that are not quantized");
+}
+
+// Spans are aligned to 8 bytes, complex128 has 16: libtorch reads such elements only where they are aligned.
+void check_aligned(const KeyPath& key, const at::Tensor& tensor, const Span& span) {
+  TORCH_CHECK_NOT_IMPLEMENTED(span.start % static_cast<std::int64_t>(tensor.itemsize()) == 0,
+                              "leaf ",
+                              to_string(key),
+                              " of dtype ",
+                              tensor.dtype(),
+                              " cannot be consolidated: it would start at byte ",
+                              span.start,
+                              ", which is not a multiple of its element size; insert it earlier");
+}
+
+}  // namespace
+
+Span span_of(std::int64_t start, std::int64_t nbytes) {
+  const auto pad = (kAlignment - nbytes % kAlignment) % kAlignment;
+  return {start, start + nbytes + pad, pad};
+}
+
+Layout lay_out(const TensorDict& td) {
+  Layout layout;
+  for_each_leaf(td, [&](const KeyPath& key, const Leaf& leaf) {
+    check_has_data(key, leaf.tensor);
+    const auto nbytes = leaf.tensor.numel() * static_cast<std::int64_t>(leaf.tensor.itemsize());
+    layout.spans.push_back(span_of(layout.total_bytes, nbytes));
+    check_aligned(key, leaf.tensor, layout.spans.back());
+    layout.total_bytes = layout.spans.back().stop;
+  });
+  return layout;
+}
+
+at::Tensor view_span(const at::Tensor& storage,
+                     const Span& span,
+                     at::ScalarType dtype,
+                     c10::IntArrayRef shape) {
+  return storage.narrow(0, span.start, span.stop - span.pad - span.start).view(dtype).view(shape);
+}
+
+}  // namespace tdref

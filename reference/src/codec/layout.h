@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <tdref/tensordict.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace tdref {
+
+/// Says which bytes of a consolidated storage one leaf has: [start, stop), of which the last `pad` are padding.
+struct Span {
+  std::int64_t start = 0;
+  std::int64_t stop = 0;
+  std::int64_t pad = 0;
+
+  bool operator==(const Span&) const = default;
+};
+
+/// Returns the span of `nbytes` bytes from `start`, padded to a multiple of 8 bytes.
+Span span_of(std::int64_t start, std::int64_t nbytes);
+
+struct Layout {
+  /// In insertion order, depth first.
+  std::vector<Span> spans;
+  std::int64_t total_bytes = 0;
+};
+
+/// Places each leaf right behind the one before it.
+///
+/// Errors  c10::NotImplementedError: a leaf that is not strided or has no data (sparse, jagged, quantized, meta),
+///         or that would not be aligned to its elements (complex128 behind an odd number of 8-byte words).
+Layout lay_out(const TensorDict& td);
+
+/// Views the data of a span as a tensor that shares the storage's memory.
+///
+/// Shapes  storage is uint8[*], contiguous, and holds the span; it holds exactly `shape` elements and starts at a multiple
+///         of their size.
+at::Tensor view_span(const at::Tensor& storage,
+                     const Span& span,
+                     at::ScalarType dtype,
+                     c10::IntArrayRef shape);
+
+}  // namespace tdref

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "codec/metadata.h"
+
+#include <tdref/consolidate.h>
+#include <tdref/errors.h>
+
+#include <algorithm>
+
+#include "codec/dtype_names.h"
+#include "codec/layout.h"
+
+namespace tdref {
+namespace {
+
+Value int_list(c10::IntArrayRef numbers) {
+  return Value::List(numbers.begin(), numbers.end());
+}
+
+Value device_text(const std::optional<at::Device>& device) {
+  return device.has_value() ? Value(device->str()) : Value();
+}
+
+Value names_list(const TensorDict& td) {
+  Value::List names(td.batch_size().size());
+  for (std::size_t i = 0; i < td.names().size(); ++i) {
+    names[i] = td.names()[i].has_value() ? Value(*td.names()[i]) : Value();
+  }
+  return names;
+}
+
+class MetadataWriter {
+ public:
+  MetadataWriter(const at::Tensor& storage, bool was_locked)
+      : storage_(storage), was_locked_(was_locked) {}
+
+  Value describe(const TensorDict& td) const {
+    Value::Dict non_tensors;
+    Value::Dict leaves;
+    Value::Dict nested;
+    for (const auto& [key, value] : td.items()) {
+      if (const auto* leaf = value.leaf()) {
+        leaves.emplace_back(leaf_key(key), describe_leaf(leaf->tensor));
+      } else if (const auto* below = value.nested()) {
+        nested.emplace_back(nested_key(key), describe(*below));
+      } else if (value.non_tensor()->stacked) {
+        nested.emplace_back(nested_key(key), describe_stack(td, *value.non_tensor()));
+      } else {
+        non_tensors.emplace_back(
+            key,
+            Value::Tuple{
+                {value.non_tensor()->data, int_list(td.batch_size()), device_text(td.device())}});
+      }
+    }
+    return assemble("TensorDict",
+                    std::move(non_tensors),
+                    std::move(leaves),
+                    Value::Dict{{"device", device_text(td.device())},
+                                {"names", names_list(td)},
+                                {"batch_size", int_list(td.batch_size())},
+                                {"is_locked", was_locked_}},
+                    std::move(nested));
+  }
+
+ private:
+  static Value assemble(const char* cls,
+                        Value::Dict non_tensors,
+                        Value::Dict leaves,
+                        Value::Dict cls_metadata,
+                        Value::Dict nested) {
+    Value::Dict metadata{{"cls", cls},
+                         {"non_tensors", std::move(non_tensors)},
+                         {"leaves", std::move(leaves)},
+                         {"cls_metadata", std::move(cls_metadata)}};
+    std::move(nested.begin(), nested.end(), std::back_inserter(metadata));
+    return metadata;
+  }
+
+  static std::string leaf_key(const std::string& key) {
+    TORCH_CHECK_NOT_IMPLEMENTED(
+        !is_jagged_key(key),
+        "the key '",
+        key,
+        "' cannot be named in consolidated metadata, which would read it as a "
+        "part of a jagged tensor");
+    return key;
+  }
+
+  static std::string nested_key(const std::string& key) {
+    TORCH_CHECK_NOT_IMPLEMENTED(!is_reserved_key(key),
+                                "the nested key '",
+                                key,
+                                "' cannot be named in consolidated metadata, which uses it itself");
+    return key;
+  }
+
+  Value describe_leaf(const at::Tensor& tensor) const {
+    const auto& dtype = dtype_name(tensor.scalar_type());
+    TORCH_CHECK_NOT_IMPLEMENTED(
+        dtype.in_metadata, "the dtype ", dtype.name, " cannot be named in consolidated metadata");
+    const auto nbytes = tensor.numel() * static_cast<std::int64_t>(tensor.itemsize());
+    const auto start = start_of(tensor);
+    const auto span = span_of(start, nbytes);
+    TORCH_INTERNAL_ASSERT(span.start >= 0 && span.stop <= storage_.numel(),
+                          "a leaf of a consolidated tensordict is not in its storage");
+    TORCH_CHECK_NOT_IMPLEMENTED(start % static_cast<std::int64_t>(tensor.itemsize()) == 0,
+                                "a leaf of dtype ",
+                                dtype.name,
+                                " at byte ",
+                                start,
+                                " cannot be rebuilt by readers of consolidated metadata");
+    return Value::Tuple{
+        {std::string(dtype.name), int_list(tensor.sizes()), span.start, span.stop, span.pad}};
+  }
+
+  std::int64_t start_of(const at::Tensor& tensor) const {
+    if (tensor.is_alias_of(storage_)) {
+      return tensor.storage_offset() * static_cast<std::int64_t>(tensor.itemsize()) -
+             storage_.storage_offset();
+    }
+    // view_span() gives a leaf that is less aligned than its elements a base of its own
+    return static_cast<const char*>(tensor.const_data_ptr()) -
+           static_cast<const char*>(storage_.const_data_ptr());
+  }
+
+  // Members are numbered, each without the first batch dimension.
+  Value describe_stack(const TensorDict& td, const NonTensor& stack) const {
+    const auto member_batch = int_list(c10::IntArrayRef(td.batch_size()).slice(1));
+    const auto* members = stack.data.get_if<Value::List>();
+    Value::Dict non_tensors;
+    for (std::size_t i = 0; i < members->size(); ++i) {
+      non_tensors.emplace_back(
+          std::to_string(i), Value::Tuple{{(*members)[i], member_batch, device_text(td.device())}});
+    }
+    const auto names = names_list(td);
+    return assemble("NonTensorStack",
+                    std::move(non_tensors),
+                    {},
+                    Value::Dict{{"stack_dim", 0},
+                                {"stack_dim_name", names.get_if<Value::List>()->front()},
+                                {"is_locked", was_locked_}},
+                    {});
+  }
+
+  const at::Tensor& storage_;
+  bool was_locked_;
+};
+
+}  // namespace
+
+bool is_reserved_key(const std::string& key) {
+  static constexpr std::string_view kReserved[] = {
+      "cls", "non_tensors", "leaves", "cls_metadata", "size"};
+  return std::find(std::begin(kReserved), std::end(kReserved), key) != std::end(kReserved);
+}
+
+bool is_jagged_key(const std::string& key) {
+  return key.rfind("<NJT", 0) == 0;
+}
+
+Value consolidated_metadata(const TensorDict& td) {
+  const auto& state = td.consolidated();
+  return MetadataWriter(state.storage, state.was_locked).describe(td);
+}
+
+}  // namespace tdref

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <tdref/consolidate.h>
+#include <tdref/pickle.h>
+
+#include "codec/limits.h"
+#include "codec/pickle_reader.h"
+#include "codec/tensor_pickle.h"
+#include "codec/untrusted.h"
+#include "codec/value_fields.h"
+#include "codec/value_pickle.h"
+#include "tree/stack.h"
+
+namespace tdref {
+namespace {
+
+using Global = PickleObject::Global;
+
+// An entry takes more than this, but no more than a few times.
+constexpr std::size_t kEntryBytes = 64;
+
+bool is_tensordict_class(const Global& cls) {
+  return cls == Global{"tensordict._td", "TensorDict"} || cls == Global{"tensordict", "TensorDict"};
+}
+
+class TensorDictReader {
+ public:
+  explicit TensorDictReader(const PickledObjects& objects)
+      : objects_(objects), tensors_(objects), budget_(objects.message_bytes()) {}
+
+  TensorDict read(ObjectId id, int depth = 0) {
+    check_depth(depth);
+    const auto* callee = objects_.callee(id);
+    TORCH_CHECK_VALUE(callee != nullptr && is_tensordict_call(*callee),
+                      "the pickle holds ",
+                      callee == nullptr ? "an object" : c10::str(callee->module, '.', callee->name),
+                      " where a TensorDict is allowed");
+    const auto& arguments = objects_.arguments(id, 2, 2, "a tensordict");
+    if (callee->name == "_rebuild_tensordict_files_consolidated") {
+      return rebuild(to_value(objects_, arguments[0], budget_), tensors_.read(arguments[1]).tensor);
+    }
+    const auto& cls = objects_.get<Global>(arguments[0], "the class of a tensordict");
+    if (cls == Global{"tensordict._lazy", "LazyStackedTensorDict"}) {
+      return read_lazy_stack(arguments[1], depth);
+    }
+    TORCH_CHECK_VALUE(is_tensordict_class(cls),
+                      "the pickle holds a ",
+                      cls.module,
+                      '.',
+                      cls.name,
+                      "; allowed are TensorDict and LazyStackedTensorDict");
+    return read_state(arguments[1], depth);
+  }
+
+ private:
+  static bool is_tensordict_call(const Global& callee) {
+    return callee.module == "tensordict._reductions" &&
+           (callee.name == "_make_td" || callee.name == "_rebuild_tensordict_files_consolidated");
+  }
+
+  TensorDict read_state(ObjectId state, int depth) {
+    TensorDict td(read_sizes(objects_, objects_.field(state, "_batch_size")),
+                  read_device(objects_.find(state, "_device")));
+    if (const auto dim_names = objects_.find(state, "_td_dim_names")) {
+      td.set_names(names(to_value(objects_, *dim_names, budget_)));
+    }
+    const auto entries = objects_.field(state, "_tensordict");
+    for (const auto& [key, value] :
+         objects_.get<PickleObject::Dict>(entries, "the entries").items) {
+      const std::string name(objects_.text(key, "a key"));
+      budget_.spend(kEntryBytes + name.size());
+      td.set(name, read_entry(value, depth + 1));
+    }
+    if (const auto locked = objects_.find(state, "_is_locked")) {
+      const auto* flag = objects_.get_if<bool>(*locked);
+      if (flag != nullptr && *flag) {
+        td.lock();
+      }
+    }
+    return td;
+  }
+
+  Entry read_entry(ObjectId id, int depth) {
+    check_depth(depth);
+    const auto* callee = objects_.callee(id);
+    if (callee != nullptr && is_tensordict_call(*callee)) {
+      return read(id, depth);
+    }
+    if (callee != nullptr && callee->module == "tensordict.tensorclass") {
+      const bool is_stack = callee->name == "NonTensorStack";
+      return NonTensor{read_data(id, depth), is_stack};
+    }
+    return tensors_.read(id);
+  }
+
+  // NonTensorData or NonTensorStack
+  Value read_data(ObjectId id, int depth) {
+    check_depth(depth);
+    const auto* callee = objects_.callee(id);
+    const auto state = objects_.get<PickleObject::Call>(id, "non-tensor data").state;
+    TORCH_CHECK_VALUE(
+        callee != nullptr && callee->module == "tensordict.tensorclass" && state.has_value(),
+        "the pickle has non-tensor data of another form");
+    if (callee->name == "NonTensorStack") {
+      check_stacked_along_first(*state);
+      Value::List members;
+      for (const auto member :
+           objects_.sequence(objects_.field(*state, "tensordicts"), "a stack")) {
+        members.push_back(read_data(member, depth + 1));
+      }
+      return members;
+    }
+    TORCH_CHECK_VALUE(callee->name == "NonTensorData",
+                      "the pickle holds a tensordict.tensorclass.",
+                      callee->name,
+                      "; allowed are NonTensorData and NonTensorStack");
+    return to_value(
+        objects_, objects_.field(objects_.field(*state, "non_tensordict"), "data"), budget_);
+  }
+
+  void check_stacked_along_first(ObjectId state) const {
+    const auto dim = objects_.get<std::int64_t>(objects_.field(state, "stack_dim"), "stack_dim");
+    TORCH_CHECK_VALUE(dim == 0,
+                      "non-tensor data stacked along dimension ",
+                      dim,
+                      " is not supported; allowed is 0");
+  }
+
+  // The members are copied into one tensor for each key.
+  TensorDict read_lazy_stack(ObjectId state, int depth) {
+    std::vector<TensorDict> members;
+    for (const auto member : objects_.sequence(objects_.field(state, "tensordicts"), "a stack")) {
+      members.push_back(read(member, depth + 1));
+    }
+    return stack(members,
+                 objects_.get<std::int64_t>(objects_.field(state, "stack_dim"), "stack_dim"));
+  }
+
+  std::optional<at::Device> read_device(std::optional<ObjectId> id) {
+    if (!id.has_value() || objects_.get_if<std::monostate>(*id) != nullptr) {
+      return std::nullopt;
+    }
+    const auto* callee = objects_.callee(*id);
+    TORCH_CHECK_VALUE(callee != nullptr && *callee == (Global{"torch", "device"}),
+                      "a device is None or a torch.device");
+    const Value name = to_value(objects_, objects_.arguments(*id, 1, 2, "a device")[0], budget_);
+    return device(&name);
+  }
+
+  const PickledObjects& objects_;
+  TensorReader tensors_;
+  CopyBudget budget_;
+};
+
+}  // namespace
+
+TensorDict unpickle_tensordict(std::string_view bytes) {
+  return read_untrusted("the pickle", [&] {
+    const auto objects = read_pickle(bytes);
+    return TensorDictReader(objects).read(objects.root());
+  });
+}
+
+}  // namespace tdref

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <tdref/group.h>
+
+#include <algorithm>
+
+#include "group/state.h"
+
+namespace tdref {
+namespace {
+
+c10d::Backend& connection_of(const Group::State& state) {
+  TORCH_CHECK_VALUE(state.group_rank >= 0,
+                    "Invalid process group specified: this rank is not a member");
+  TORCH_CHECK(state.connection != nullptr, "the group is closed");
+  return *state.connection;
+}
+
+Work pending(const Group::State& state, c10::intrusive_ptr<c10d::Work> message, std::string what) {
+  return Work(std::make_shared<Work::State>(
+      std::move(message), std::move(what), state.timeout, state.dropped));
+}
+
+}  // namespace
+
+Group::Kind Group::kind() const {
+  return state_->kind;
+}
+const std::string& Group::backend() const {
+  return state_->backend;
+}
+bool Group::is_member() const {
+  return state_->group_rank >= 0;
+}
+int Group::size() const {
+  return state_->size;
+}
+std::chrono::milliseconds Group::timeout() const {
+  return state_->timeout;
+}
+
+int Group::group_rank() const {
+  TORCH_CHECK_VALUE(is_member(), "Invalid process group specified: this rank is not a member");
+  return state_->group_rank;
+}
+
+const std::vector<int>& Group::global_ranks() const {
+  TORCH_CHECK_VALUE(
+      kind() != Kind::kStandalone,
+      "the group is not registered: the ranks of a standalone group have no global ranks");
+  return state_->global_ranks;
+}
+
+int Group::group_rank_of(int global_rank) const {
+  const auto& ranks = global_ranks();
+  const auto place = std::find(ranks.begin(), ranks.end(), global_rank);
+  TORCH_CHECK_VALUE(place != ranks.end(),
+                    "Global rank ",
+                    global_rank,
+                    " is not part of the group; its global ranks are ",
+                    ranks);
+  return static_cast<int>(place - ranks.begin());
+}
+
+Work Group::isend(const at::Tensor& tensor, int group_dst, int tag) const {
+  std::vector<at::Tensor> tensors{tensor};
+  return pending(*state_,
+                 connection_of(*state_).send(tensors, group_dst, tag),
+                 c10::str("send to group rank ", group_dst, " with tag ", tag));
+}
+
+Work Group::irecv(const at::Tensor& tensor, int group_src, int tag) const {
+  const bool lands_directly = tensor.is_contiguous() && !tensor.is_conj() && !tensor.is_neg();
+  const at::Tensor landed =
+      lands_directly ? tensor : at::empty(tensor.sizes(), tensor.options().requires_grad(false));
+  std::vector<at::Tensor> tensors{landed};
+  auto state = std::make_shared<Work::State>(
+      connection_of(*state_).recv(tensors, group_src, tag),
+      c10::str("receipt from group rank ", group_src, " with tag ", tag),
+      state_->timeout,
+      state_->dropped);
+  state->set_receipt({landed, tensor});
+  return Work(std::move(state));
+}
+
+std::vector<at::Tensor> Group::all_gather(const at::Tensor& tensor) const {
+  std::vector<std::vector<at::Tensor>> outputs(1);
+  for (int rank = 0; rank < size(); ++rank) {
+    outputs[0].push_back(at::empty_like(tensor));
+  }
+  std::vector<at::Tensor> inputs{tensor};
+  c10d::AllgatherOptions options;
+  options.timeout = timeout();
+  const auto message = connection_of(*state_).allgather(outputs, inputs, options);
+  wait_for(*message, "all_gather", timeout());
+  return std::move(outputs[0]);
+}
+
+std::vector<at::Tensor> Group::gather(const at::Tensor& tensor, int group_dst) const {
+  std::vector<std::vector<at::Tensor>> outputs;
+  if (group_rank() == group_dst) {
+    outputs.emplace_back();
+    for (int rank = 0; rank < size(); ++rank) {
+      outputs[0].push_back(at::empty_like(tensor));
+    }
+  }
+  std::vector<at::Tensor> inputs{tensor};
+  c10d::GatherOptions options;
+  options.rootRank = group_dst;
+  options.timeout = timeout();
+  const auto message = connection_of(*state_).gather(outputs, inputs, options);
+  wait_for(*message, c10::str("gather on group rank ", group_dst), timeout());
+  return outputs.empty() ? std::vector<at::Tensor>() : std::move(outputs[0]);
+}
+
+void Group::close() const {
+  state_->dropped->close();
+  state_->connection.reset();
+}
+
+}  // namespace tdref

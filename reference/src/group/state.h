@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <tdref/group.h>
+
+#include <torch/csrc/distributed/c10d/Backend.hpp>
+
+#include "group/work.h"
+
+namespace tdref {
+
+/// What the handles of one group share.
+class Group::State {
+ public:
+  Kind kind = Kind::kDefault;
+  std::string backend;
+  std::chrono::milliseconds timeout{};
+  int size = 0;
+  int group_rank = -1;            // -1: not a member
+  std::vector<int> global_ranks;  // by group rank; empty for a standalone group
+  c10::intrusive_ptr<c10d::Backend>
+      connection;  // null for a rank that is not a member, and when closed
+  std::shared_ptr<DroppedMessages> dropped = std::make_shared<DroppedMessages>();
+};
+
+}  // namespace tdref

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "group/work.h"
+
+#include <ATen/core/grad_mode.h>
+#include <gloo/common/error.h>
+#include <torch/csrc/distributed/c10d/exception.h>
+
+namespace tdref {
+
+void DroppedMessages::keep(c10::intrusive_ptr<c10d::Work> message) {
+  const std::lock_guard lock(mutex_);
+  if (!closed_) {
+    messages_.push_back(std::move(message));
+  }
+}
+
+void DroppedMessages::close() {
+  const std::lock_guard lock(mutex_);
+  closed_ = true;
+  messages_.clear();
+}
+
+void wait_for(c10d::Work& message, const std::string& what, std::chrono::milliseconds timeout) {
+  const auto start = std::chrono::steady_clock::now();
+  try {
+    C10D_CHECK_WITH(DistNetworkError, message.wait(timeout), what, ": given up");
+  } catch (const gloo::Exception& error) {
+    if (std::chrono::steady_clock::now() - start >= timeout) {
+      C10D_THROW_ERROR(TimeoutError,
+                       c10::str(what,
+                                ": nothing within ",
+                                timeout.count(),
+                                " ms; the connection is lost (",
+                                error.what(),
+                                ")"));
+    }
+    C10D_THROW_ERROR(DistNetworkError, c10::str(what, ": ", error.what()));
+  }
+}
+
+Work::State::State(c10::intrusive_ptr<c10d::Work> message,
+                   std::string what,
+                   std::chrono::milliseconds timeout,
+                   std::shared_ptr<DroppedMessages> dropped)
+    : message_(std::move(message)),
+      what_(std::move(what)),
+      timeout_(timeout),
+      dropped_(std::move(dropped)) {}
+
+Work::State::~State() {
+  if (message_) {
+    dropped_->keep(std::move(message_));
+  }
+}
+
+void Work::State::wait(std::optional<std::chrono::milliseconds> timeout) {
+  const std::lock_guard lock(mutex_);
+  if (!message_) {
+    return;
+  }
+  wait_for(*message_, what_, timeout.value_or(timeout_));
+  message_.reset();
+  if (receipt_.has_value()) {
+    if (!receipt_->target.is_same(receipt_->landed)) {
+      const at::NoGradGuard bytes_have_no_history;
+      receipt_->target.copy_(receipt_->landed);
+    }
+    receipt_.reset();
+  }
+}
+
+void Work::wait(std::optional<std::chrono::milliseconds> timeout) {
+  state_->wait(timeout);
+}
+
+}  // namespace tdref

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <tdref/work.h>
+
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <torch/csrc/distributed/c10d/Work.hpp>
+#include <vector>
+
+namespace tdref {
+
+/// Keeps the messages that were dropped without being waited for, so that they still travel: gloo
+/// cancels a message with its handle.
+class DroppedMessages {
+ public:
+  void keep(c10::intrusive_ptr<c10d::Work> message);
+  /// Gives up all messages, and any that comes later.
+  void close();
+
+ private:
+  std::mutex mutex_;
+  bool closed_ = false;
+  std::vector<c10::intrusive_ptr<c10d::Work>> messages_;
+};
+
+/// Holds one message until it has been waited for.
+class Work::State {
+ public:
+  struct Receipt {
+    at::Tensor landed;  // what the transport writes into
+    at::Tensor target;  // what the caller reads; another tensor if it is not contiguous
+  };
+
+  State(c10::intrusive_ptr<c10d::Work> message,
+        std::string what,
+        std::chrono::milliseconds timeout,
+        std::shared_ptr<DroppedMessages> dropped);
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  ~State();
+
+  void set_receipt(Receipt receipt) { receipt_ = std::move(receipt); }
+  void wait(std::optional<std::chrono::milliseconds> timeout);
+
+ private:
+  std::mutex mutex_;
+  c10::intrusive_ptr<c10d::Work> message_;  // null once waited for
+  std::string what_;
+  std::chrono::milliseconds timeout_;
+  std::optional<Receipt> receipt_;
+  std::shared_ptr<DroppedMessages> dropped_;
+};
+
+/// Waits for `message` and names what failed: gloo has one type for deadlines and broken
+/// connections, and does not name the peer.
+void wait_for(c10d::Work& message, const std::string& what, std::chrono::milliseconds timeout);
+
+}  // namespace tdref

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "ops/gather_wire.h"
+
+#include <ATen/ops/empty.h>
+#include <ATen/ops/zeros.h>
+#include <tdref/consolidate.h>
+#include <tdref/pickle.h>
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <string_view>
+
+#include "codec/untrusted.h"
+#include "tree/walk.h"
+
+namespace tdref {
+namespace {
+
+// A storage keeps the elements, but neither history, device, layout nor class of the leaves.
+bool is_kept_by_a_storage(const TensorDict& td) {
+  bool kept = true;
+  for_each_leaf(td, [&](const KeyPath&, const Leaf& leaf) {
+    const auto& tensor = leaf.tensor;
+    kept = kept && !leaf.is_parameter && !tensor.requires_grad() && tensor.device().is_cpu() &&
+           tensor.layout() == at::kStrided && !tensor.is_nested();
+  });
+  return kept;
+}
+
+at::Tensor as_tensor(std::string_view bytes) {
+  const auto tensor = at::empty({static_cast<std::int64_t>(bytes.size())}, at::kByte);
+  std::memcpy(tensor.mutable_data_ptr(), bytes.data(), bytes.size());
+  return tensor;
+}
+
+std::string_view as_bytes(const at::Tensor& tensor) {
+  return {static_cast<const char*>(tensor.const_data_ptr()), tensor.nbytes()};
+}
+
+std::optional<GatherMessage> encode_storage(const TensorDict& td) {
+  if (!is_kept_by_a_storage(td)) {
+    return std::nullopt;
+  }
+  try {
+    const auto consolidated = consolidate(td);
+    const auto& storage = consolidated.consolidated().storage;
+    const auto metadata = as_tensor(pickle_value(consolidated_metadata(consolidated)));
+    return GatherMessage{GatherKind::kStorage, storage.numel(), at::cat({storage, metadata})};
+  } catch (const c10::NotImplementedError&) {
+    return std::nullopt;  // the pickle may still work
+  }
+}
+
+at::Tensor header_of(const GatherMessage& message, GatherWire wire) {
+  const auto total = message.buffer.defined() ? message.buffer.numel() : 0;
+  return wire == GatherWire::kObjects
+             ? at::tensor({total}, at::kLong)
+             : at::tensor({static_cast<std::int64_t>(message.kind), message.storage_bytes, total},
+                          at::kLong);
+}
+
+struct Header {
+  GatherKind kind;
+  std::int64_t storage_bytes;
+  std::int64_t total_bytes;
+};
+
+Header read_header(const at::Tensor& tensor, GatherWire wire, std::size_t group_rank) {
+  const auto* numbers = tensor.const_data_ptr<std::int64_t>();
+  const bool is_object = wire == GatherWire::kObjects;
+  const Header header{
+      is_object ? GatherKind::kPickle : static_cast<GatherKind>(numbers[0]),
+      is_object ? 0 : numbers[1],
+      is_object ? numbers[0] : numbers[2],
+  };
+  const bool is_known = header.kind == GatherKind::kNothing || header.kind == GatherKind::kPickle ||
+                        header.kind == GatherKind::kStorage;
+  TORCH_CHECK_VALUE(
+      is_known && 0 <= header.storage_bytes && header.storage_bytes <= header.total_bytes,
+      "group rank ",
+      group_rank,
+      " sent a header of gather_and_stack that makes no sense: ",
+      c10::ArrayRef<std::int64_t>(numbers, static_cast<std::size_t>(tensor.numel())));
+  return header;
+}
+
+}  // namespace
+
+GatherWire gather_wire_for(const std::string& backend) {
+  return backend == "gloo" ? GatherWire::kStorages : GatherWire::kObjects;
+}
+
+GatherMessage encode(const TensorDict& td, GatherWire wire) {
+  if (wire == GatherWire::kStorages) {
+    if (auto message = encode_storage(td)) {
+      return *std::move(message);
+    }
+  }
+  return {GatherKind::kPickle, 0, as_tensor(pickle_tensordict(td))};
+}
+
+std::vector<GatherMessage> gather_messages(const Group& group,
+                                           int group_dst,
+                                           GatherWire wire,
+                                           const GatherMessage& message) {
+  std::vector<Header> headers;
+  std::int64_t largest = 0;
+  for (const auto& header : group.all_gather(header_of(message, wire))) {
+    headers.push_back(read_header(header, wire, headers.size()));
+    largest = std::max(largest, headers.back().total_bytes);
+  }
+  const auto padded = at::zeros({largest}, at::kByte);
+  if (message.buffer.defined()) {
+    padded.narrow(0, 0, message.buffer.numel()).copy_(message.buffer);
+  }
+  std::vector<GatherMessage> messages;
+  for (const auto& buffer : group.gather(padded, group_dst)) {
+    const auto& header = headers[messages.size()];
+    messages.push_back(
+        {header.kind, header.storage_bytes, buffer.narrow(0, 0, header.total_bytes)});
+  }
+  return messages;
+}
+
+TensorDict decode(const GatherMessage& message, int group_rank) {
+  TORCH_CHECK_VALUE(message.kind != GatherKind::kNothing && message.buffer.numel() > 0,
+                    "group rank ",
+                    group_rank,
+                    " sent no tensordict: it could not encode its own");
+  const auto bytes = as_bytes(message.buffer);
+  if (message.kind == GatherKind::kPickle) {
+    return unpickle_tensordict(bytes);
+  }
+  return rebuild(unpickle_value(bytes.substr(static_cast<std::size_t>(message.storage_bytes))),
+                 message.buffer.narrow(0, 0, message.storage_bytes));
+}
+
+}  // namespace tdref

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <tdref/errors.h>
+#include <tdref/tensordict.h>
+
+#include <algorithm>
+
+namespace tdref {
+namespace {
+
+void check_batch(const std::string& key, c10::IntArrayRef shape, const Shape& batch_size) {
+  const bool begins_with_batch = shape.size() >= batch_size.size() &&
+                                 std::equal(batch_size.begin(), batch_size.end(), shape.begin());
+  TORCH_CHECK(begins_with_batch,
+              "the value under '",
+              key,
+              "' has shape ",
+              shape,
+              ", but every shape in this tensordict begins with its batch size ",
+              c10::IntArrayRef(batch_size));
+}
+
+// A datum that stands for the rows of a batch must have as many rows.
+void check_batch(const std::string& key, const NonTensor& value, const Shape& batch_size) {
+  if (!value.stacked) {
+    return;
+  }
+  const auto* rows = value.data.get_if<Value::List>();
+  TORCH_CHECK(rows != nullptr && !batch_size.empty() &&
+                  static_cast<std::int64_t>(rows->size()) == batch_size[0],
+              "the stack of non-tensor data under '",
+              key,
+              "' is a ",
+              value.data.type_name(),
+              rows == nullptr ? "" : c10::str(" of ", rows->size()),
+              "; allowed is a list with one item for each row of the batch size ",
+              c10::IntArrayRef(batch_size));
+}
+
+}  // namespace
+
+std::string to_string(const KeyPath& path) {
+  if (path.size() == 1) {
+    return "'" + path[0] + "'";
+  }
+  std::string text = "(";
+  for (const auto& key : path) {
+    text += (text.size() > 1 ? ", '" : "'") + key + "'";
+  }
+  return text + ")";
+}
+
+TensorDict::TensorDict(Shape batch_size, std::optional<at::Device> device)
+    : batch_size_(std::move(batch_size)), device_(device) {
+  for (const auto dimension : batch_size_) {
+    TORCH_CHECK_VALUE(dimension >= 0,
+                      "a batch size has no negative dimension, got ",
+                      c10::IntArrayRef(batch_size_));
+  }
+}
+
+void TensorDict::set_names(DimNames names) {
+  TORCH_CHECK_VALUE(names.empty() || names.size() == batch_size_.size(),
+                    "got ",
+                    names.size(),
+                    " names for the ",
+                    batch_size_.size(),
+                    " batch dimensions");
+  names_ = std::move(names);
+}
+
+void TensorDict::check_unlocked(const std::string& key) const {
+  TORCH_CHECK(!locked_,
+              "Cannot modify locked TensorDict: the entry '",
+              key,
+              "' can only be written into in place. Unlock it first.");
+}
+
+void TensorDict::set(const std::string& key, Entry entry) {
+  check_unlocked(key);
+  if (auto* leaf = entry.leaf()) {
+    TORCH_CHECK_TYPE(leaf->tensor.defined(), "the tensor for '", key, "' is undefined");
+    check_batch(key, leaf->tensor.sizes(), batch_size_);
+    if (device_.has_value() && leaf->tensor.device() != *device_) {
+      leaf->tensor = leaf->tensor.to(*device_);
+    }
+  } else if (const auto* nested = entry.nested()) {
+    check_batch(key, nested->batch_size(), batch_size_);
+  } else {
+    check_batch(key, *entry.non_tensor(), batch_size_);
+  }
+  if (const auto place = index_.find(key); place != index_.end()) {
+    items_[place->second].value = std::move(entry);
+    return;
+  }
+  index_.emplace(key, items_.size());
+  items_.push_back({key, std::move(entry)});
+}
+
+void TensorDict::set(const std::string& key, at::Tensor tensor) {
+  set(key, Entry(std::move(tensor)));
+}
+void TensorDict::set(const std::string& key, Leaf leaf) {
+  set(key, Entry(std::move(leaf)));
+}
+void TensorDict::set(const std::string& key, TensorDict nested) {
+  set(key, Entry(std::move(nested)));
+}
+void TensorDict::set(const std::string& key, NonTensor data) {
+  set(key, Entry(std::move(data)));
+}
+
+const Entry* TensorDict::find(const std::string& key) const {
+  const auto place = index_.find(key);
+  return place == index_.end() ? nullptr : &items_[place->second].value;
+}
+
+Entry* TensorDict::find(const std::string& key) {
+  const auto place = index_.find(key);
+  return place == index_.end() ? nullptr : &items_[place->second].value;
+}
+
+const Entry& TensorDict::get(const std::string& key) const {
+  const auto* entry = find(key);
+  TDREF_CHECK_WITH(KeyError, entry != nullptr, "key '", key, "' is not in the tensordict");
+  return *entry;
+}
+
+const Entry& TensorDict::get(const KeyPath& path) const {
+  TORCH_CHECK_VALUE(!path.empty(), "a key path names at least one key");
+  const Entry* entry = &get(path.front());
+  for (auto key = path.begin() + 1; key != path.end(); ++key) {
+    const auto* nested = entry->nested();
+    TDREF_CHECK_WITH(KeyError,
+                     nested != nullptr && nested->contains(*key),
+                     "key ",
+                     to_string(path),
+                     " is not in the tensordict");
+    entry = nested->find(*key);
+  }
+  return *entry;
+}
+
+TensorDict& TensorDict::edit_nested(const std::string& key) {
+  check_unlocked(key);
+  get(key);
+  auto* nested = find(key)->nested();
+  TORCH_CHECK_TYPE(nested != nullptr, "the entry '", key, "' is not a tensordict");
+  return *nested;
+}
+
+void TensorDict::erase(const std::string& key) {
+  check_unlocked(key);
+  const auto place = index_.find(key);
+  TDREF_CHECK_WITH(KeyError, place != index_.end(), "key '", key, "' is not in the tensordict");
+  const auto position = place->second;
+  items_.erase(items_.begin() + static_cast<std::ptrdiff_t>(position));
+  index_.erase(place);
+  for (auto& [_, later] : index_) {
+    later -= later > position ? 1 : 0;
+  }
+}
+
+std::vector<std::string> TensorDict::keys() const {
+  std::vector<std::string> keys;
+  keys.reserve(items_.size());
+  for (const auto& item : items_) {
+    keys.push_back(item.key);
+  }
+  return keys;
+}
+
+std::vector<const Item*> TensorDict::sorted_items() const {
+  std::vector<const Item*> sorted;
+  sorted.reserve(items_.size());
+  for (const auto& item : items_) {
+    sorted.push_back(&item);
+  }
+  std::sort(sorted.begin(), sorted.end(), [](const Item* a, const Item* b) {
+    return a->key < b->key;  // char_traits<char> compares as unsigned bytes
+  });
+  return sorted;
+}
+
+void TensorDict::lock() {
+  locked_ = true;
+  for (auto& item : items_) {
+    if (auto* nested = item.value.nested()) {
+      nested->lock();
+    }
+  }
+}
+
+void TensorDict::unlock() {
+  locked_ = false;
+  consolidated_.reset();
+  for (auto& item : items_) {
+    if (auto* nested = item.value.nested()) {
+      nested->unlock();
+    }
+  }
+}
+
+const Consolidated& TensorDict::consolidated() const {
+  TDREF_CHECK_WITH(AttributeError,
+                   consolidated_.has_value(),
+                   "the tensordict has no consolidated storage; call consolidate() first");
+  return *consolidated_;
+}
+
+void TensorDict::set_consolidated(Consolidated state) {
+  consolidated_ = std::move(state);
+  lock();
+}
+
+const at::Tensor& Entry::tensor() const {
+  const auto* data = leaf();
+  TORCH_CHECK_TYPE(data != nullptr, "the entry is not a tensor");
+  return data->tensor;
+}
+
+}  // namespace tdref

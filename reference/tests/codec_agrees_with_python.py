@@ -1,0 +1,306 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# ruff: noqa: PT009, PT027 -- unittest: this runs wherever torch and tensordict are, pytest or not
+"""Checks that the codec reads what Python writes, and that Python reads what the codec writes.
+
+Usage: codec_agrees_with_python.py CODEC_SERVER
+"""
+
+import pickle
+import struct
+import subprocess
+import sys
+import unittest
+import warnings
+
+import torch
+from tensordict import LazyStackedTensorDict, NonTensorData, NonTensorStack, TensorDict
+from tensordict._reductions import _rebuild_tensordict_files_consolidated
+
+
+class CodecError(Exception):
+    """The codec refused a request."""
+
+
+class Codec:
+    """Talks to codec_server.cpp, which describes the requests."""
+
+    def __init__(self, server: str) -> None:
+        self.process = subprocess.Popen([server], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+    def ask(self, request: str, body: bytes) -> bytes:
+        stdin, stdout = self.process.stdin, self.process.stdout
+        assert stdin is not None
+        assert stdout is not None
+        stdin.write(request.encode() + struct.pack("<Q", len(body)) + body)
+        stdin.flush()
+        status = stdout.read(1)
+        (size,) = struct.unpack("<Q", stdout.read(8))
+        text = stdout.read(size)
+        if status != b"k":
+            raise CodecError(text.decode())
+        return text
+
+    def close(self) -> int:
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.close()
+        self.process.stdout.close()
+        return self.process.wait(timeout=30)
+
+
+codec: Codec
+
+DTYPES = [
+    torch.bool,
+    torch.uint8,
+    torch.int8,
+    torch.int16,
+    torch.int32,
+    torch.int64,
+    torch.float16,
+    torch.bfloat16,
+    torch.float32,
+    torch.float64,
+    torch.complex32,
+    torch.complex64,
+    torch.complex128,
+    torch.uint16,
+    torch.uint32,
+    torch.uint64,
+]
+# Python cannot load its own pickles of these; what the codec writes it can.
+UNPICKLABLE = [torch.float8_e4m3fn, torch.float8_e5m2]
+
+
+def every_dtype(dtypes: list[torch.dtype]) -> TensorDict:
+    leaves = {}
+    for dtype in dtypes:
+        data = torch.arange(1, 49, dtype=torch.uint8)
+        leaves[str(dtype)] = data.bool() if dtype is torch.bool else data.view(dtype)
+    return TensorDict(leaves)
+
+
+def nested() -> TensorDict:
+    return TensorDict(
+        {
+            "b": torch.arange(6.0).view(2, 3),
+            "a": torch.arange(2),
+            "n": TensorDict({"x": torch.ones(2, 2).t(), "empty": TensorDict({}, [2])}, [2]),
+            "zero": torch.zeros(2, 0),
+            "s": "text",
+            "d": NonTensorData({"k": (1, [2.5, None, b"\x00"]), "é": True}, [2]),
+        },
+        batch_size=[2],
+        names=["time"],
+    )
+
+
+def stacked_text() -> TensorDict:
+    return TensorDict({"s": NonTensorStack("x", "y"), "v": torch.ones(2)}, batch_size=[2])
+
+
+def autograd() -> TensorDict:
+    return TensorDict(
+        {
+            "grad": torch.ones(2, requires_grad=True),
+            "parameter": torch.nn.Parameter(torch.ones(2)),
+            "frozen": torch.nn.Parameter(torch.ones(2), requires_grad=False),
+            "view": torch.arange(10.0)[2:8:3],
+        },
+        device="cpu",
+    )
+
+
+class Pickles(unittest.TestCase):
+    """Requests `t` and `v`: Python writes, the codec reads and writes, Python reads."""
+
+    def round_trip(self, td: TensorDict) -> TensorDict:
+        result = pickle.loads(codec.ask("t", pickle.dumps(td)))
+        self.assert_same(result, td)
+        return result
+
+    def assert_same(self, result: TensorDict, expected: TensorDict) -> None:
+        self.assertIs(type(result), TensorDict)
+        self.assertEqual(list(result.keys()), list(expected.keys()))
+        self.assertEqual(result.batch_size, expected.batch_size)
+        self.assertEqual(result.names, expected.names)
+        self.assertEqual(result.device, expected.device)
+        self.assertEqual(result.is_locked, expected.is_locked)
+        for key in expected.keys():  # noqa: SIM118 -- iterating a tensordict goes over its rows
+            with self.subTest(key=key):
+                self.assert_same_entry(result.get(key), expected.get(key))
+
+    def assert_same_entry(self, result: object, expected: object) -> None:
+        self.assertIs(type(result), type(expected))
+        if isinstance(expected, TensorDict):
+            self.assert_same(result, expected)
+        elif isinstance(expected, torch.Tensor):
+            self.assertEqual(result.dtype, expected.dtype)
+            self.assertEqual(result.shape, expected.shape)
+            self.assertEqual(result.layout, expected.layout)
+            self.assertEqual(result.device, expected.device)
+            self.assertEqual(result.requires_grad, expected.requires_grad)
+            if expected.device.type != "meta":
+                self.assertTrue(same_bits(result, expected))
+        else:
+            self.assertEqual(result.batch_size, expected.batch_size)
+            self.assertEqual(result.tolist(), expected.tolist())
+
+    def test_nested(self) -> None:
+        self.round_trip(nested())
+
+    def test_nested_locked(self) -> None:
+        self.round_trip(nested().lock_())
+
+    def test_empty(self) -> None:
+        self.round_trip(TensorDict({}, batch_size=[3, 0]))
+
+    def test_stacked_text(self) -> None:
+        self.round_trip(stacked_text())
+
+    def test_autograd(self) -> None:
+        self.round_trip(autograd())
+
+    def test_dtypes(self) -> None:
+        self.round_trip(every_dtype([d for d in DTYPES if "uint" not in str(d) or d.itemsize == 1]))
+
+    def test_dtypes_that_python_cannot_read_back_from_itself(self) -> None:
+        self.round_trip(every_dtype(DTYPES + UNPICKLABLE))
+
+    def test_scalar_of_each_dtype(self) -> None:
+        self.round_trip(TensorDict({str(d): torch.ones(()).to(d) for d in DTYPES + UNPICKLABLE}))
+
+    def test_sparse_and_meta(self) -> None:
+        self.round_trip(
+            TensorDict(
+                {
+                    "coalesced": torch.eye(3).to_sparse().coalesce(),
+                    "loose": torch.sparse_coo_tensor([[0, 0]], [1.0, 2.0], [3]),
+                    "meta": torch.empty(2, 3, device="meta"),
+                }
+            )
+        )
+
+    def test_conj_and_neg_views(self) -> None:
+        values = torch.tensor([1 + 2j])
+        td = TensorDict({"conj": values.conj(), "neg": values.conj().imag})
+        result = pickle.loads(codec.ask("t", pickle.dumps(td)))
+        self.assertEqual(result["conj"].tolist(), [1 - 2j])
+        self.assertEqual(result["neg"].tolist(), [-2.0])
+
+    def test_shared_tensor(self) -> None:
+        tensor = torch.arange(3.0)
+        self.round_trip(TensorDict({"a": tensor, "b": tensor, "n": TensorDict({"c": tensor})}))
+
+    def test_consolidated(self) -> None:
+        td = nested().consolidate(metadata=True)
+        result = pickle.loads(codec.ask("t", pickle.dumps(td)))
+        self.assertTrue(result.is_consolidated())
+        self.assertEqual(result._consolidated["metadata"], td._consolidated["metadata"])
+        self.assertTrue(result._consolidated["storage"].equal(td._consolidated["storage"]))
+
+    def test_consolidated_without_metadata(self) -> None:
+        result = pickle.loads(codec.ask("t", pickle.dumps(nested().consolidate())))
+        self.assertTrue((result["b"] == nested()["b"]).all())
+
+    def test_lazy_stack_becomes_dense(self) -> None:
+        members = [TensorDict({"a": torch.full((2,), float(i))}) for i in range(3)]
+        lazy = LazyStackedTensorDict(*members, stack_dim=0)
+        self.assert_same(pickle.loads(codec.ask("t", pickle.dumps(lazy))), torch.stack(members))
+
+    def test_literals_in_every_protocol(self) -> None:
+        value = {
+            "ints": [0, -1, 255, 256, 65535, 65536, 2**31, -(2**31), 2**63 - 1, -(2**63)],
+            "other": (None, True, False, 1.5, -0.0, float("inf"), "é" * 300, b"\xff" * 300),
+            "nested": {1: [], (2, 3): {}, "t": ((), (1,), (1, 2), (1, 2, 3), (1, 2, 3, 4))},
+        }
+        for protocol in (2, 3, 4, 5):
+            with self.subTest(protocol=protocol):
+                if protocol == 2:
+                    value["other"] = value["other"][:-1]  # bytes are a call of _codecs.encode there
+                body = pickle.dumps(value, protocol)
+                self.assertEqual(pickle.loads(codec.ask("v", body)), value)
+
+    def test_other_objects_are_refused(self) -> None:
+        for value in (2**64, {1}, 1j, range(3), print):
+            with self.subTest(value=value), self.assertRaises(CodecError):
+                codec.ask("v", pickle.dumps(value))
+
+
+class Consolidation(unittest.TestCase):
+    """Requests `c` and `r`: storages and metadata are those of tensordict."""
+
+    def trees(self) -> dict[str, TensorDict]:
+        return {
+            "nested": nested(),
+            "locked": nested().lock_(),
+            "empty": TensorDict({}),
+            "stacked text": stacked_text(),
+            "autograd": autograd().detach(),
+            "dtypes": every_dtype([d for d in DTYPES if d is not torch.complex128]),
+        }
+
+    def test_storage_and_metadata_are_tensordicts(self) -> None:
+        for name, td in self.trees().items():
+            with self.subTest(name):
+                # by way of a pickle whose dtypes Python itself need not read
+                expected = td.consolidate(metadata=True)._consolidated
+                block = codec.ask("c", pickle.dumps(td))
+                (size,) = struct.unpack("<Q", block[:8])
+                storage, metadata = block[8 : 8 + size], pickle.loads(block[8 + size :])
+                self.assertEqual(metadata, expected["metadata"])
+                self.assertEqual(storage, expected["storage"].numpy().tobytes())
+
+    def test_python_rebuilds_them(self) -> None:
+        for name, td in self.trees().items():
+            with self.subTest(name):
+                block = codec.ask("c", pickle.dumps(td))
+                (size,) = struct.unpack("<Q", block[:8])
+                storage = torch.frombuffer(bytearray(block[8:]), dtype=torch.uint8)[:size]
+                metadata = pickle.loads(block[8 + size :])
+                result = _rebuild_tensordict_files_consolidated(metadata, storage)
+                self.assertTrue(same_values(result, td))
+
+    def test_the_codec_rebuilds_tensordicts(self) -> None:
+        for name, td in self.trees().items():
+            with self.subTest(name):
+                state = td.consolidate(metadata=True)._consolidated
+                storage = state["storage"].numpy().tobytes()
+                block = struct.pack("<Q", len(storage)) + storage + pickle.dumps(state["metadata"])
+                self.assertTrue(same_values(pickle.loads(codec.ask("r", block)), td))
+
+
+def same_bits(a: torch.Tensor, b: torch.Tensor) -> bool:
+    a, b = (t.detach().to_dense() if t.is_sparse else t.detach() for t in (a, b))
+    a, b = (t.contiguous().view(-1).view(torch.uint8) for t in (a, b))
+    return a.equal(b)
+
+
+def same_values(a: TensorDict, b: TensorDict) -> bool:
+    """Whether two tensordicts hold the same, in any order of keys."""
+    if a.batch_size != b.batch_size or a.names != b.names or set(a.keys()) != set(b.keys()):
+        return False
+    for key in b.keys():  # noqa: SIM118 -- as above
+        x, y = a.get(key), b.get(key)
+        if isinstance(y, TensorDict):
+            same = same_values(x, y)
+        elif isinstance(y, torch.Tensor):
+            same = x.dtype == y.dtype and x.shape == y.shape and same_bits(x, y)
+        else:
+            same = type(x) is type(y) and x.tolist() == y.tolist()
+        if not same:
+            return False
+    return True
+
+
+def main() -> int:
+    global codec
+    warnings.simplefilter("ignore")
+    codec = Codec(sys.argv[1])
+    result = unittest.main(argv=sys.argv[:1], exit=False).result
+    ended_well = codec.close() == 0
+    return 0 if result.wasSuccessful() and result.testsRun > 0 and ended_well else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

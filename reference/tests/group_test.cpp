@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <ATen/ATen.h>
+#include <gmock/gmock.h>
+#include <tdref/group.h>
+#include <torch/csrc/distributed/c10d/exception.h>
+
+#include <torch/csrc/distributed/c10d/HashStore.hpp>
+
+#include "ranks.h"
+
+namespace tdref {
+namespace {
+
+using ::testing::ElementsAre;
+using namespace std::chrono_literals;
+
+TEST(DefaultGroup, KnowsItsRanksAndBackend) {
+  testing::run_ranks(2,
+                     [](World& world, int rank) {
+                       const auto& group = world.default_group();
+                       EXPECT_EQ(group.kind(), Group::Kind::kDefault);
+                       EXPECT_EQ(group.backend(), "cpu:gloo");
+                       EXPECT_EQ(group.group_rank(), rank);
+                       EXPECT_THAT(group.global_ranks(), ElementsAre(0, 1));
+                       EXPECT_EQ(group.group_rank_of(1), 1);
+                       EXPECT_THROW(group.group_rank_of(2), c10::ValueError);
+                     },
+                     {.backend = "cpu:gloo", .timeout = 20s});
+}
+
+TEST(Subgroup, NumbersItsMembersByGlobalRank) {
+  testing::run_ranks(3, [](World& world, int rank) {
+    const auto group = world.new_group({2, 1});
+    EXPECT_THAT(group.global_ranks(), ElementsAre(1, 2));
+    EXPECT_EQ(group.group_rank_of(2), 1);
+    EXPECT_EQ(group.is_member(), rank != 0);
+    if (rank == 0) {
+      EXPECT_THROW(group.group_rank(), c10::ValueError);
+      EXPECT_THROW(group.all_gather(at::zeros({1})), c10::ValueError);
+      return;
+    }
+    EXPECT_EQ(group.group_rank(), rank - 1);
+    const auto ranks = group.all_gather(at::tensor({rank}));
+    ASSERT_EQ(ranks.size(), 2U);
+    EXPECT_EQ(ranks[0].item<int>(), 1);
+    EXPECT_EQ(ranks[1].item<int>(), 2);
+  });
+}
+
+TEST(Subgroup, HasTheBackendItWasGivenOrTheDefaultGroups) {
+  testing::run_ranks(1, [](World& world, int) {
+    EXPECT_EQ(world.new_group({0}).backend(), "gloo");
+    EXPECT_EQ(world.new_group({0}, "undefined").backend(), "undefined");
+  });
+}
+
+TEST(Subgroup, RejectsRanksThatMakeNoGroup) {
+  testing::run_ranks(1, [](World& world, int) {
+    EXPECT_THROW(world.new_group({}), c10::ValueError);
+    EXPECT_THROW(world.new_group({0, 0}), c10::ValueError);
+    EXPECT_THROW(world.new_group({1}), c10::ValueError);
+    EXPECT_THROW(world.new_group({-1}), c10::ValueError);
+    EXPECT_THROW(world.new_group({0}, "mpi"), c10::ValueError);
+  });
+}
+
+TEST(StandaloneGroup, HasNoGlobalRanks) {
+  const auto group =
+      open_standalone(c10::make_intrusive<c10d::HashStore>(), 0, 1, {.timeout = 20s});
+  EXPECT_EQ(group.kind(), Group::Kind::kStandalone);
+  EXPECT_EQ(group.group_rank(), 0);
+  EXPECT_THROW(group.global_ranks(), c10::ValueError);
+  EXPECT_THROW(group.group_rank_of(0), c10::ValueError);
+}
+
+TEST(StandaloneGroup, WithoutItsPeerEndsAtTheDeadline) {
+  const auto store = c10::make_intrusive<c10d::HashStore>();
+  store->setTimeout(100ms);
+  EXPECT_THROW(open_standalone(store, 0, 2, {.timeout = 100ms}), c10::DistStoreError);
+}
+
+TEST(Groups, RejectRanksOutsideThem) {
+  const auto store = c10::make_intrusive<c10d::HashStore>();
+  EXPECT_THROW(open_standalone(store, 2, 2), c10::ValueError);
+  EXPECT_THROW(open_standalone(store, -1, 2), c10::ValueError);
+  EXPECT_THROW(World::init_process_group(store, 0, 0), c10::ValueError);
+  EXPECT_THROW(World::init_process_group(store, 0, 1, {.backend = "nccl"}), c10::ValueError);
+}
+
+TEST(World, WithoutDefaultGroupSaysSo) {
+  World world;
+  EXPECT_FALSE(world.has_default_group());
+  EXPECT_THROW(world.default_group(), c10::ValueError);
+  EXPECT_THROW(world.new_group({0}), c10::ValueError);
+}
+
+TEST(Gather, GivesTheTensorsToOneRank) {
+  testing::run_ranks(3, [](World& world, int rank) {
+    for (int dst = 0; dst < 3; ++dst) {
+      const auto gathered = world.default_group().gather(at::tensor({10 * rank + dst}), dst);
+      ASSERT_EQ(gathered.size(), rank == dst ? 3U : 0U);
+      for (std::size_t i = 0; i < gathered.size(); ++i) {
+        EXPECT_EQ(gathered[i].item<int>(), 10 * static_cast<int>(i) + dst);
+      }
+    }
+  });
+}
+
+TEST(Work, ThatNobodyAnswersEndsAtTheDeadline) {
+  testing::run_ranks(2, [](World& world, int rank) {
+    if (rank == 0) {
+      auto work = world.default_group().irecv(at::zeros({1}), 1, 0);
+      EXPECT_THROW(work.wait(50ms), c10d::TimeoutError);
+    }
+  });
+}
+
+TEST(Work, WaitedForTwiceReturnsAtOnce) {
+  testing::run_ranks(2, [](World& world, int rank) {
+    const auto& group = world.default_group();
+    auto work = rank == 0 ? group.isend(at::ones({1}), 1, 0) : group.irecv(at::zeros({1}), 0, 0);
+    work.wait();
+    work.wait();
+  });
+}
+
+TEST(Group, ClosedRefusesToCommunicate) {
+  testing::run_ranks(2, [](World& world, int rank) {
+    world.default_group().close();
+    EXPECT_THROW(world.default_group().isend(at::ones({1}), 1 - rank, 0), c10::Error);
+    EXPECT_EQ(world.default_group().group_rank(), rank);
+  });
+}
+
+}  // namespace
+}  // namespace tdref

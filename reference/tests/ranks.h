@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <tdref/group.h>
+
+#include <functional>
+
+namespace tdref::testing {
+
+/// Runs one rank per thread on one store and waits for all; connections stay open until the last rank has returned.
+///
+/// Errors  the error of the first rank, in rank order, that threw.
+void run_ranks(int world_size,
+               const std::function<void(World& world, int rank)>& program,
+               const GroupOptions& options = {.timeout = std::chrono::seconds(20)});
+
+}  // namespace tdref::testing
