@@ -5,8 +5,6 @@ import json
 import os
 import socket
 import subprocess
-import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 from jsonschema import Draft202012Validator
@@ -15,15 +13,9 @@ from tdconf_tensordict_adapter.command_line import run
 from tdconf_tensordict_adapter.decode import Json
 from tdconf_tensordict_adapter.implementation import Implementation
 
-ADAPTER = [sys.executable, "-m", "tdconf_tensordict_adapter"]
 CONFORMANCE = Path(__file__).resolve().parents[1]
 DEADLINE_S = 60
 SCHEMA = json.loads((CONFORMANCE / "protocol/tdconf-1.schema.json").read_text())
-
-
-def adapter_environment(**more: str) -> dict[str, str]:
-    paths = [CONFORMANCE / "adapters/tensordict", CONFORMANCE / "mutants"]
-    return os.environ | {"PYTHONPATH": os.pathsep.join(map(str, paths))} | more
 
 
 def validator(definition: str) -> Draft202012Validator:
@@ -110,15 +102,14 @@ class FakeJudge:
         self.address = f"127.0.0.1:{self._listener.getsockname()[1]}"
         self._connections: list[Connection] = []
 
-    def start(self, *arguments: str, command: Sequence[str] = ADAPTER) -> subprocess.Popen[bytes]:
-        """Starts an adapter as a user does."""
+    def start(self, program: Path, *arguments: str) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
-            [*command, "--connect", self.address, *arguments],
-            env=adapter_environment(TDCONF_TOKEN="secret"),
+            [program, "--connect", self.address, *arguments],
+            env=os.environ | {"TDCONF_TOKEN": "secret"},
         )
 
     def fork(self, *arguments: str, implementation: Implementation | None = None) -> int:
-        """Starts an adapter in a copy of this process, which has imported torch already."""
+        """Starts the tensordict adapter in a copy of this process, which has imported torch."""
         pid = os.fork()
         if pid == 0:
             try:

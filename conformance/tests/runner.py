@@ -12,12 +12,17 @@ from pathlib import Path
 
 from tdconf_tensordict_adapter.decode import Json
 
-from .fake_judge import CONFORMANCE, adapter_environment
+from .fake_judge import CONFORMANCE
 
 REPOSITORY = CONFORMANCE.parent
 BUILT_RUNNER = REPOSITORY / "build/release/conformance/runner/tdconf_runner"
 FAULTY = Path(__file__).parent / "faulty"
 DEADLINE_S = 120
+
+
+def adapter_environment(**more: str) -> dict[str, str]:
+    paths = [CONFORMANCE / "adapters/tensordict", CONFORMANCE / "mutants"]
+    return os.environ | {"PYTHONPATH": os.pathsep.join(map(str, paths))} | more
 
 
 @dataclass(frozen=True)

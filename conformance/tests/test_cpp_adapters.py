@@ -23,7 +23,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:ComplexHalf support is experimen
 
 @pytest.fixture
 def player(judge: FakeJudge, request: pytest.FixtureRequest) -> Iterator[Connection]:
-    process = judge.start("--rank", "0", command=[str(adapter_path(request.param))])
+    process = judge.start(adapter_path(request.param), "--rank", "0")
     connection = judge.accept()
     yield connection
     assert connection.ask("bye")["type"] == "done"

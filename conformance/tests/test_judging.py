@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The judge tells right from wrong: the real adapter, a wrong case, and mutants."""
+"""The judge tells right from wrong: wrong cases, ranks that fail, and mutants."""
 
 import sys
 from pathlib import Path
@@ -7,9 +7,7 @@ from pathlib import Path
 import pytest
 
 from .rules import expanded_cases, must_fail_shifted_tags, must_fail_unsorted
-from .runner import FAULTY, Harness, module, run_fixtures
-
-REAL = module("tdconf_tensordict_adapter")
+from .runner import FAULTY, Harness, Run, module, run_fixtures
 
 CASE = """
 id: harness/{name}
@@ -45,25 +43,12 @@ EXPECTS = {
 }
 
 
-def test_a_wrong_expectation_fails_the_real_adapter(tmp_path: Path) -> None:
-    harness = Harness(tmp_path)
-    for name, expect in EXPECTS.items():
-        harness.write(f"fixtures/{name}.yaml", CASE.format(name=name, expect=expect))
-    run = harness.run(REAL)
-    assert run.verdicts() == {
-        f"harness/{name}": "pass" if name == "right" else "fail" for name in EXPECTS
-    }, run
-    assert run.status == 1
-
-
 RECEIVING = """
 id: harness/{name}
 clauses: [harness.clause]
 level: must
 says: a rank receives while its peer does something else
-world: 2
-deadline_s: 1
-slow: the tests of the harness wait for this deadline
+world: 2{deadline}
 values:
   trigger: {{batch_size: [2], entries: [[a, {{dtype: int16, shape: [2]}}]]}}
 ranks:
@@ -76,24 +61,38 @@ ranks:
 """
 
 
-def test_a_real_rank_that_dies_or_waits_in_vain_is_replaced(tmp_path: Path) -> None:
-    harness = Harness(tmp_path)
-    right = CASE.format(name="c_right", expect=EXPECTS["right"])
-    dies = RECEIVING.format(name="a_dies", step="send", td="{td: trigger, dst: 1}")
-    waits = RECEIVING.format(name="b_waits", step="snapshot", td="trigger")
-    for number, text in enumerate((dies, waits, right)):
-        harness.write(f"fixtures/{number}.yaml", text)
-    run = harness.run(["fork:", sys.executable, str(FAULTY / "killed_in_send.py")])
-    assert run.verdicts() == {
-        "harness/a_dies": "crash",
-        "harness/b_waits": "hang",
-        "harness/c_right": "pass",
-    }, run
-    crash, hang = run.cases["harness/a_dies"], run.cases["harness/b_waits"]
-    assert "rank 0 step 2 (send): killed by SIGKILL" in crash["signature"]
-    assert "rank 1 step 2 (recv)" in hang["signature"]
-    assert "_recv" in str(hang["stacks"])
-    assert run.status == 1
+DEADLINE = """
+deadline_s: 3
+slow: a test waits until it has passed"""
+
+
+@pytest.fixture(scope="module")
+def real(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """What the judge says of tensordict, which dies in one case and waits in vain in another."""
+    harness = Harness(tmp_path_factory.mktemp("real"))
+    for name, expect in EXPECTS.items():
+        harness.write(f"fixtures/{name}.yaml", CASE.format(name=name, expect=expect))
+    dies = RECEIVING.format(name="dies", step="send", td="{td: trigger, dst: 1}", deadline="")
+    waits = RECEIVING.format(name="in_vain", step="snapshot", td="trigger", deadline=DEADLINE)
+    harness.write("fixtures/receiving.yaml", "---".join((dies, waits)))
+    return harness.run(["fork:", sys.executable, str(FAULTY / "killed_in_send.py")])
+
+
+def test_a_wrong_expectation_fails_a_right_implementation(real: Run) -> None:
+    verdicts = {name: real.cases[f"harness/{name}"]["verdict"] for name in EXPECTS}
+    assert verdicts.pop("right") == "pass"
+    assert set(verdicts.values()) == {"fail"}, verdicts
+    assert real.status == 1
+
+
+def test_a_rank_that_dies_or_waits_in_vain_is_replaced(real: Run) -> None:
+    dies, in_vain = real.cases["harness/dies"], real.cases["harness/in_vain"]
+    assert (dies["verdict"], in_vain["verdict"]) == ("crash", "hang")
+    assert "rank 0 step 2 (send): killed by SIGKILL" in dies["signature"]
+    assert "rank 1 step 2 (recv)" in in_vain["signature"]
+    assert "_recv" in str(in_vain["stacks"])
+    # The cases run in the order of their names, and the right one comes after both.
+    assert list(real.cases).index("harness/in_vain") < list(real.cases).index("harness/right")
 
 
 # A few cases of each kind; running all of them takes minutes, since many a mutant hangs.

@@ -243,7 +243,6 @@ class Consolidation(unittest.TestCase):
     def test_storage_and_metadata_are_tensordicts(self) -> None:
         for name, td in self.trees().items():
             with self.subTest(name):
-                # by way of a pickle whose dtypes Python itself need not read
                 expected = td.consolidate(metadata=True)._consolidated
                 block = codec.ask("c", pickle.dumps(td))
                 (size,) = struct.unpack("<Q", block[:8])

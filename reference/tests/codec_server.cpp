@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Answers requests on stdin until it ends. A request is a letter, a little-endian uint64 and that many bytes; an answer is
-// 'k' or 'e', a uint64 and that many bytes (of an error: its message).
+// Answers requests on stdin until it ends. A request is a letter, a little-endian uint64 and that
+// many bytes; an answer is 'k' or 'e', a uint64 and that many bytes (of an error: its message).
 //   t  a pickled tensordict: read and pickled again
 //   v  a pickled literal: read and pickled again
 //   c  a pickled tensordict: consolidated; a block is the answer

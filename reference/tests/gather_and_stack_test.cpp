@@ -105,7 +105,8 @@ TEST_P(GatherAndStack, CarriesNestedAndNonTensorDataAndEveryDtype) {
   });
 }
 
-// What only dst finds wrong is found after the messages: the other rank returns, and the group still works.
+// What only dst finds wrong is found after the messages: the other rank returns, and the group
+// still works.
 TEST_P(GatherAndStack, OnDstAloneFailsAfterTheMessages) {
   run(2, [](World& world, int rank) {
     TensorDict other_shape({1});

@@ -76,7 +76,8 @@ TEST(Peer, WithoutAnyGroupIsAnError) {
               HasSubstr("Default process group has not been initialized"));
 }
 
-// Every error must come before the first message, so that the ranks can still exchange the good tensordict.
+// Every error must come before the first message, so that the ranks can still exchange the good
+// tensordict.
 void expect_nothing_was_sent(const World& world, int rank) {
   if (rank == 0) {
     send(world, testing::sample(5), {.dst = 1});

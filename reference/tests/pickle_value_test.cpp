@@ -3,6 +3,7 @@
 #include <tdref/pickle.h>
 
 #include <limits>
+#include <ostream>
 #include <string>
 #include <string_view>
 
@@ -38,7 +39,8 @@ TEST(PickleValue, RoundTrips) {
 }
 
 TEST(UnpickleValue, ReadsWhatPythonWrites) {
-  // pickle.dumps([1, 'a', None], 4), without the frame; then protocol 2 of {'k': (True, -2, 300)} with BINPUT
+  // pickle.dumps([1, 'a', None], 4), without the frame; then protocol 2 of {'k': (True, -2, 300)}
+  // with BINPUT
   EXPECT_EQ(unpickle_value("\x80\x04]\x94(K\x01\x8c\x01"
                            "a\x94Ne."sv),
             Value(Value::List{1, "a", nullptr}));
@@ -80,6 +82,10 @@ struct Malformed {
   const char* name;
   std::string_view bytes;
 };
+
+void PrintTo(const Malformed& malformed, std::ostream* out) {
+  *out << malformed.name;
+}
 
 class MalformedPickle : public ::testing::TestWithParam<Malformed> {};
 

@@ -10,7 +10,8 @@ namespace {
 
 using ::testing::ElementsAre;
 
-// The numbers are numpy 2's: int.from_bytes(numpy.random.default_rng(seed).bytes(8), 'big') % 10000.
+// The numbers are numpy 2's: int.from_bytes(numpy.random.default_rng(seed).bytes(8), 'big') %
+// 10000.
 
 std::vector<int> chain(std::uint64_t init_tag) {
   PseudoRandomTags tags(init_tag);

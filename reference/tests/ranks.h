@@ -7,7 +7,8 @@
 
 namespace tdref::testing {
 
-/// Runs one rank per thread on one store and waits for all; connections stay open until the last rank has returned.
+/// Runs one rank per thread on one store and waits for all; connections stay open until the last
+/// rank has returned.
 ///
 /// Errors  the error of the first rank, in rank order, that threw.
 void run_ranks(int world_size,

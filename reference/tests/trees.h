@@ -6,13 +6,15 @@
 
 namespace tdref::testing {
 
-/// {b: float32[2, 3], a: int64[2], n: {c: bool[2]}}, batch size [2]; element i of a leaf is `first + i`, c is alternating.
+/// {b: float32[2, 3], a: int64[2], n: {c: bool[2]}}, batch size [2]; element i of a leaf is `first
+/// + i`, c is alternating.
 TensorDict sample(int first);
 
 /// The structure of sample() with -1 everywhere (c: all true).
 TensorDict poisoned_sample();
 
-/// Whether two tensordicts have the same keys in the same order, batch sizes, names and data, bit for bit.
+/// Whether two tensordicts have the same keys in the same order, batch sizes, names and data, bit
+/// for bit.
 bool same(const TensorDict& a, const TensorDict& b);
 
 /// Returns bool[2].

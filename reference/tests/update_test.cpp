@@ -42,6 +42,22 @@ TEST(UpdateInPlace, WritesThroughViewsAndTensorsThatRequireGradients) {
   EXPECT_TRUE(td.get("grad").tensor().is_leaf());
 }
 
+TEST(UpdateInPlace, TakesASourceThatCountsMoreDimensionsAsBatch) {
+  TensorDict td({1});
+  td.set("a", at::zeros({1, 3}));
+  TensorDict source({1, 3});
+  source.set("a", at::ones({1, 3}));
+  td.update_in_place(source);
+  EXPECT_TRUE(td.get("a").tensor().equal(at::ones({1, 3})));
+  EXPECT_THAT(td.batch_size(), ElementsAre(1));
+}
+
+TEST(UpdateInPlace, RefusesABatchDimensionThatDiffers) {
+  TensorDict td({1, 3});
+  TensorDict source({1, 2});
+  EXPECT_THROW(td.update_in_place(source), c10::Error);
+}
+
 TEST(UpdateInPlace, KeepsAndAddsKeys) {
   TensorDict td;
   td.set("kept", at::ones({1}));

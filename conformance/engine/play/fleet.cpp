@@ -134,8 +134,9 @@ void Fleet::drop_if_dead(const Player& player) {
   const auto failure = found->second->failure();
   if (!failure) return;
   // One that never was ready has failed its own case already.
-  if (found->second->is_ready()) idle_deaths_.push_back(
-      concat("adapter `", player.name, "` rank ", player.rank, " between cases: ", *failure));
+  if (found->second->is_ready())
+    idle_deaths_.push_back(
+        concat("adapter `", player.name, "` rank ", player.rank, " between cases: ", *failure));
   discard({found->second.get()});
 }
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""An adapter without an implementation behind it, which behaves on `send` as its first word says."""
+"""An adapter without an implementation, which behaves on `send` as its first word says."""
 
 import argparse
 import json
@@ -43,7 +43,7 @@ def returned(connection: Connection, request: Message, value: Message) -> None:
 
 def send(connection: Connection, request: Message, behaviour: str, rank: int) -> None:
     """What rank 1 does when it is told to send; the other ranks always return."""
-    if rank != 1 or behaviour == "honest":
+    if rank != 1 or behaviour in ("honest", "dies_after_the_case"):
         returned(connection, request, {"kind": "none"})
     elif behaviour == "kills_itself":
         os.kill(os.getpid(), signal.SIGKILL)
@@ -66,7 +66,6 @@ def send(connection: Connection, request: Message, behaviour: str, rank: int) ->
         connection.write("this is not JSON\n")
     elif behaviour == "closes":
         connection.socket.shutdown(socket.SHUT_RDWR)
-        threading.Event().wait()
     elif behaviour == "gives_up":
         connection.answer(request, "error", message="cannot")
     else:
@@ -129,7 +128,8 @@ def play(address: str, rank: int, token: str, behaviour: str) -> None:
             connection.answer(request, "done")
             if kind == "bye":
                 break
-    sys.stdout.flush()
+    if behaviour == "closes":
+        threading.Event().wait()
     os._exit(0)
 
 

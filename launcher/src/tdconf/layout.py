@@ -49,7 +49,7 @@ class Layout:
 
     def adapter(self, name: str) -> Path:
         """Returns the program of a C++ adapter."""
-        return self.build / "conformance" / "adapters" / name / f"tdconf_adapter_{name}"
+        return self.build / "conformance" / "adapters" / f"tdconf_adapter_{name}"
 
 
 THIS_CHECKOUT = Layout(Path(__file__).resolve().parents[3])

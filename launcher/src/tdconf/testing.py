@@ -89,7 +89,7 @@ def _run(layout: Layout, python: Path, part: Part, extra: Sequence[str]) -> Outc
         layout.logs / f"test-{part.name}.log",
         on_line,
         deadline_s=_DEADLINE_S,
-        environment=test_environment(layout, python),
+        environment=test_environment(python),
         directory=layout.root,
     )
     return judge(part.name, status, closing, time.monotonic() - started)
@@ -108,7 +108,7 @@ def _of_tests(status: int) -> Exit:
     return Exit.AS_EXPECTED if status == 0 else Exit.UNEXPECTED
 
 
-def test_environment(layout: Layout, python: Path) -> dict[str, str]:
+def test_environment(python: Path) -> dict[str, str]:
     """Returns the environment of the tests: the tools beside `python` come first on PATH."""
     path = f"{python.parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
-    return os.environ | {"PATH": path, "TDCONF_BUILD_DIR": str(layout.build)}
+    return os.environ | {"PATH": path}

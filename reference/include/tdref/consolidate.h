@@ -10,19 +10,19 @@ namespace tdref {
 ///
 /// Order   insertion order, nested tensordicts depth first (not sorted).
 /// Wire    each leaf: its elements in row-major order, then `-nbytes mod 8` zero bytes. The
-/// metadata is
-///         {'cls': 'TensorDict', 'non_tensors': {key: (data, batch_size, device)}, 'leaves': {key:
-///         (dtype, shape, start, stop, pad)}, 'cls_metadata': {'device', 'names', 'batch_size',
-///         'is_locked'}, nested key: {the same}}; start, stop, pad count bytes.
+///         metadata is {'cls': 'TensorDict', 'non_tensors': {key: (data, batch_size, device)},
+///         'leaves': {key: (dtype, shape, start, stop, pad)}, 'cls_metadata': {'device', 'names',
+///         'batch_size', 'is_locked'}, nested key: {the same}}; start, stop, pad count bytes.
 /// Errors  c10::NotImplementedError: a leaf that is not strided or has no data (sparse, jagged,
-/// meta). Source  tensordict 0.15.3 TensorDictBase.consolidate
+///         meta).
+/// Source  tensordict 0.15.3 TensorDictBase.consolidate
 TensorDict consolidate(const TensorDict& td);
 
 /// Describes a consolidated tensordict, so that rebuild() makes it from its storage; the form is
 /// under Wire above.
 ///
 /// Errors  AttributeError: `td` is not consolidated. c10::NotImplementedError: a dtype that
-/// tensordict's metadata cannot name.
+///         tensordict's metadata cannot name.
 Value consolidated_metadata(const TensorDict& td);
 
 /// Builds the tensordict that `metadata` describes, as views into `storage`, which comes from
@@ -30,9 +30,8 @@ Value consolidated_metadata(const TensorDict& td);
 ///
 /// Shapes  storage is uint8[total bytes], contiguous.
 /// Errors  c10::ValueError: metadata of another form, an unknown class or dtype, or a leaf that
-/// does not lie within the
-///         storage, is not aligned to its elements, overlaps another leaf or does not begin with
-///         the batch size.
+///         does not lie within the storage, is not aligned to its elements, overlaps another leaf
+///         or does not begin with the batch size.
 /// Source  tensordict 0.15.3 _rebuild_tensordict_files_consolidated
 TensorDict rebuild(const Value& metadata, const at::Tensor& storage);
 

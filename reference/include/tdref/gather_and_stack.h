@@ -20,21 +20,23 @@ struct GatherAndStackOptions {
 ///
 /// Order   rows in ascending group rank, without dst.
 /// Wire    backend exactly "gloo": all_gather of int64[3] = [kind, storage bytes, total bytes],
-/// kind 0 from dst, 1 a pickle,
-///         2 a consolidated storage followed by its pickled metadata; then gather of uint8[largest
-///         total], zero padded. Any other backend string: all_gather of int64[1] = [bytes], then
-///         gather of uint8[largest], pickles from all ranks. With "gloo" a rank pickles when a leaf
-///         requires gradients, is a Parameter, is not strided, is not on the CPU or has a dtype
-///         that consolidated metadata cannot name.
+///         kind 0 from dst, 1 a pickle, 2 a consolidated storage followed by its pickled metadata;
+///         then gather of uint8[largest total], zero padded. Any other backend string: all_gather
+///         of int64[1] = [bytes], then gather of uint8[largest], pickles from all ranks. With
+///         "gloo" a rank pickles when a leaf requires gradients, is a Parameter, is not strided, is
+///         not on the CPU or has a dtype that consolidated metadata cannot name.
 /// Shapes  on dst: batch_size = (size - 1, *B); elsewhere (*B). Leaf k: (size - 1, *B, *E_k) and
-/// (*B, *E_k). Peer    every rank of the group calls it with the same dst. Blocks  until every rank
-/// has called it, at most the group's timeout. Errors  before any message: c10::ValueError: no such
-/// dst, not a member, a standalone group. The other ranks are then
-///         told nothing and wait for their timeout, unless they find the same error.
-///         after all messages, so that no other rank waits: c10::Error: on dst, a number of rows
-///         other than size - 1, a group of one rank, rows that differ in keys, shapes or batch
-///         size, a leaf of dst that does not fit, a key to add to a locked tensordict; nothing has
-///         then been written. Elsewhere: this rank's tensordict cannot be pickled.
+///         (*B, *E_k).
+/// Peer    every rank of the group calls it with the same dst.
+/// Blocks  until every rank has called it, at most the group's timeout.
+/// Errors  before any message, c10::ValueError: no such dst, not a member, a standalone group. The
+///         other ranks are then told nothing and wait for their timeout, unless they find the same.
+///         c10::ValueError on all ranks alike: a header that makes no sense.
+///         After all messages, so that no other rank waits: on dst, c10::Error, and nothing is
+///         written: a number of rows other than size - 1, a group of one rank, rows that differ in
+///         keys, shapes or batch size, a row that is not a tensordict, a leaf of dst that does not
+///         fit, a key to add to a locked tensordict. Elsewhere, c10::NotImplementedError: this
+///         rank's tensordict cannot be pickled; dst then raises too.
 /// Source  tensordict 0.15.3 TensorDictBase.gather_and_stack
 TensorDict* gather_and_stack(const World& world,
                              TensorDict& td,

@@ -28,12 +28,15 @@ class Group {
   const std::string& backend() const;
 
   bool is_member() const;
-  /// Returns this rank within the group. Errors  c10::ValueError: not a member.
+  /// Returns this rank within the group.
+  ///
+  /// Errors  c10::ValueError: not a member.
   int group_rank() const;
   int size() const;
 
-  /// Returns the members' global ranks by group rank. Errors  c10::ValueError: a standalone group
-  /// has none.
+  /// Returns the members' global ranks by group rank.
+  ///
+  /// Errors  c10::ValueError: a standalone group has none.
   const std::vector<int>& global_ranks() const;
   /// Errors  c10::ValueError: the group is standalone, or has no such member.
   int group_rank_of(int global_rank) const;
@@ -75,7 +78,8 @@ struct GroupOptions {
 /// Wire    gloo's own keys directly on `store`.
 /// Blocks  until all `size` ranks have called it, at most `timeout`.
 /// Errors  c10::DistStoreError (TCPStore, HashStore) or c10::Error (FileStore): a rank is missing
-/// at the deadline. Source  torch 2.15 ProcessGroupGloo(store, rank, size, timeout)
+///         at the deadline.
+/// Source  torch 2.15 ProcessGroupGloo(store, rank, size, timeout)
 Group open_standalone(const c10::intrusive_ptr<c10d::Store>& store,
                       int group_rank,
                       int size,
@@ -94,7 +98,8 @@ class World {
   /// Connects the default group.
   ///
   /// Wire    store prefixes "0/", then "cpu/", as init_process_group(backend, store=store, rank,
-  /// world_size) has. Blocks  until all `world_size` ranks have called it, at most `timeout`.
+  ///         world_size) has.
+  /// Blocks  until all `world_size` ranks have called it, at most `timeout`.
   /// Errors  c10::ValueError: a rank outside the world, an unknown backend. As open_standalone().
   static World init_process_group(const c10::intrusive_ptr<c10d::Store>& store,
                                   int rank,
@@ -107,7 +112,7 @@ class World {
   /// Wire    the k-th call (from 1) has the store prefix "k/" under "0/", then "cpu/".
   /// Blocks  members, until all of them have called it.
   /// Errors  c10::ValueError: no default group, a rank twice or outside the world, no rank, an
-  /// unknown backend.
+  ///         unknown backend.
   Group new_group(std::vector<int> ranks, std::optional<std::string> backend = std::nullopt);
 
   bool has_default_group() const { return default_group_.has_value(); }

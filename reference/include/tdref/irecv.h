@@ -27,8 +27,7 @@ struct IrecvOptions {
 /// Order   as send().
 /// Wire    as recv().
 /// Blocks  as recv(); with return_premature not at all: the pending messages are returned, one per
-/// leaf, and each tensor
-///         may be read when its Work has been waited for.
+///         leaf, and each tensor may be read when its Work has been waited for.
 /// Errors  as recv().
 /// Source  tensordict 0.15.3 TensorDictBase.irecv
 std::optional<Works> irecv(const World& world, TensorDict& td, const IrecvOptions& options);

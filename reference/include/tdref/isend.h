@@ -31,8 +31,7 @@ using IsendResult = std::variant<std::monostate, std::int64_t, Works>;
 ///
 /// Order   as send().
 /// Wire    as send(). A leaf that is not contiguous, and a tensordict consolidated for the message,
-/// is copied at the call;
-///         any other leaf may be read until its Work has been waited for.
+///         is copied at the call; any other leaf may be read until its Work has been waited for.
 /// Blocks  as send(); with return_early not at all.
 /// Errors  as send().
 /// Source  tensordict 0.15.3 TensorDictBase.isend

@@ -24,8 +24,7 @@ struct PlannedLeaf {
 ///
 /// Order   keys in code-point order at each level, a nested tensordict visited in its place.
 /// Wire    leaf i (from 0) has the tag `init_tag + i`, zero-element leaves included; non-tensor
-/// data and nested
-///         tensordicts without leaves take none. With pseudo_rand the tags are
+///         data and nested tensordicts without leaves take none. With pseudo_rand the tags are
 ///         PseudoRandomTags(init_tag).
 /// Errors  c10::ValueError: init_tag is negative, or a tag is larger than 2^31 - 2.
 /// Source  tensordict 0.15.3 TensorDictBase._send

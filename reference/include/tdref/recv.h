@@ -26,10 +26,13 @@ struct RecvOptions {
 ///
 /// Order   as send().
 /// Wire    as send(). consolidated: one message into the consolidated storage, whose views are the
-/// leaves; returns nothing. Shapes  those of the sender; they are not sent, so they are not
-/// checked. Non-tensor data keeps its value. Blocks  until all messages have arrived, at most the
-/// group's timeout. Errors  as send(), and AttributeError: consolidated, and `td` is not
-/// consolidated. Nothing is then received. Source  tensordict 0.15.3 TensorDictBase.recv
+///         leaves; returns nothing.
+/// Shapes  those of the sender; they are not sent, so they are not checked. Non-tensor data keeps
+///         its value.
+/// Blocks  until all messages have arrived, at most the group's timeout.
+/// Errors  as send(), and before anything is received: c10::ValueError: a leaf whose elements share
+///         memory (expanded). AttributeError: consolidated, and `td` is not consolidated.
+/// Source  tensordict 0.15.3 TensorDictBase.recv
 std::optional<std::int64_t> recv(const World& world, TensorDict& td, const RecvOptions& options);
 
 }  // namespace tdref

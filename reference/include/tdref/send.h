@@ -25,17 +25,17 @@ struct SendOptions {
 ///
 /// Order   sorted keys, nested tensordicts in their place; see plan_transfer().
 /// Wire    the elements in row-major order; no key, shape or dtype is sent. consolidated: one
-/// message of uint8, the
-///         consolidated storage, with tag 0; init_tag and pseudo_rand are ignored.
+///         message of uint8, the consolidated storage, with tag 0; init_tag and pseudo_rand are
+///         ignored.
 /// Peer    calls recv() or irecv() with the same keys, shapes, dtypes and tags. Data of another
-/// size is not noticed by
-///         the transport when it is shorter, and ends the receiving process when it is longer.
+///         size is not noticed by the transport when it is shorter, and ends the receiving process
+///         when it is longer.
 /// Blocks  until the peer has posted all its receipts, at most the group's timeout.
-/// Errors  before any message: c10::ValueError: both, or neither, of dst and group_dst; group_dst
-/// without group; no such
-///         rank; this rank itself; not a member; dst in a standalone group; a tag out of range.
-///         c10::NotImplementedError: a leaf that is not a strided tensor on the CPU (sparse,
-///         jagged, quantized, meta). while waiting: those of Work::wait().
+/// Errors  before any message, c10::ValueError: both, or neither, of dst and group_dst; group_dst
+///         without group; no such rank; this rank itself; not a member; dst in a standalone group;
+///         a tag out of range. c10::NotImplementedError: a leaf that is not a strided tensor on the
+///         CPU (sparse, jagged, quantized, meta), or, consolidated, what consolidate() refuses.
+///         While waiting, those of Work::wait().
 /// Source  tensordict 0.15.3 TensorDictBase.send
 void send(const World& world, const TensorDict& td, const SendOptions& options);
 

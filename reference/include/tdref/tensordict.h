@@ -51,12 +51,12 @@ struct Consolidated {
 /// Maps keys, in insertion order, to tensors, nested tensordicts and non-tensor data that share
 /// leading batch dimensions.
 ///
-/// Shapes  every tensor and every nested batch size begins with `batch_size()`.
 /// A copy has its own keys and shares the memory of the tensors, as copies of at::Tensor do.
+///
+/// Shapes  every tensor and every nested batch size begins with `batch_size()`.
 /// Errors  c10::Error: a shape that does not begin with the batch size, a change of a locked
-/// tensordict.
-///         KeyError: a key that is not there. c10::ValueError: an empty path, names of another
-///         length.
+///         tensordict. KeyError: a key that is not there. c10::ValueError: an empty path, names of
+///         another length.
 class TensorDict {
  public:
   explicit TensorDict(Shape batch_size = {}, std::optional<at::Device> device = std::nullopt);
@@ -80,16 +80,18 @@ class TensorDict {
   const Entry* find(const std::string& key) const;
   const Entry& get(const std::string& key) const;
   const Entry& get(const KeyPath& path) const;
-  /// Gives the nested tensordict under a key for changes. Errors  c10::TypeError: the entry is
-  /// another one.
+  /// Gives the nested tensordict under a key for changes.
+  ///
+  /// Errors  c10::TypeError: the entry is another one.
   TensorDict& edit_nested(const std::string& key);
   void erase(const std::string& key);
 
-  /// Writes `source` into the tensors of this one. Keys that only this one has are kept, keys that only `source` has are
-  /// added, non-tensor data is replaced, elements are converted to the dtype they are written into.
+  /// Writes `source` into the tensors of this one. Keys that only this one has are kept, keys that
+  /// only `source` has are added, non-tensor data is replaced, elements are converted to the dtype
+  /// they are written into.
   ///
-  /// Errors  c10::Error, and nothing is written: another batch size, an entry of another kind or shape, a tensor whose
-  ///         elements share memory, a key to add to a locked tensordict.
+  /// Errors  c10::Error, and nothing is written: another batch size, an entry of another kind or
+  ///         shape, a tensor whose elements share memory, a key to add to a locked tensordict.
   /// Source  tensordict 0.15.3 TensorDictBase.update(inplace=True)
   void update_in_place(const TensorDict& source);
 
@@ -147,7 +149,9 @@ class Entry {
   const TensorDict* nested() const { return std::get_if<TensorDict>(&data_); }
   TensorDict* nested() { return std::get_if<TensorDict>(&data_); }
 
-  /// Returns the tensor. Errors  c10::TypeError: the entry is not a tensor.
+  /// Returns the tensor.
+  ///
+  /// Errors  c10::TypeError: the entry is not a tensor.
   const at::Tensor& tensor() const;
 
  private:

@@ -22,8 +22,7 @@ class Work {
   ///
   /// Blocks  until the peer posts its side; at most `timeout`, by default the group's.
   /// Errors  c10d::TimeoutError: the deadline passed; the connection to that peer is then lost for
-  /// good.
-  ///         c10::DistNetworkError: the connection broke.
+  ///         good. c10::DistNetworkError: the connection broke.
   void wait(std::optional<std::chrono::milliseconds> timeout = std::nullopt);
 
  private:

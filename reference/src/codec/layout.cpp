@@ -22,7 +22,8 @@ void check_has_data(const KeyPath& key, const at::Tensor& tensor) {
                               "; allowed are strided tensors with data that are not quantized");
 }
 
-// Spans are aligned to 8 bytes, complex128 has 16: libtorch reads such elements only where they are aligned.
+// Spans are aligned to 8 bytes, complex128 has 16: libtorch reads such elements only where they are
+// aligned.
 void check_aligned(const KeyPath& key, const at::Tensor& tensor, const Span& span) {
   TORCH_CHECK_NOT_IMPLEMENTED(span.start % static_cast<std::int64_t>(tensor.itemsize()) == 0,
                               "leaf ",

@@ -8,7 +8,8 @@
 
 namespace tdref {
 
-/// Says which bytes of a consolidated storage one leaf has: [start, stop), of which the last `pad` are padding.
+/// Says which bytes of a consolidated storage one leaf has: [start, stop), of which the last `pad`
+/// are padding.
 struct Span {
   std::int64_t start = 0;
   std::int64_t stop = 0;
@@ -28,14 +29,15 @@ struct Layout {
 
 /// Places each leaf right behind the one before it.
 ///
-/// Errors  c10::NotImplementedError: a leaf that is not strided or has no data (sparse, jagged, quantized, meta),
-///         or that would not be aligned to its elements (complex128 behind an odd number of 8-byte words).
+/// Errors  c10::NotImplementedError: a leaf that is not strided or has no data (sparse, jagged,
+///         quantized, meta), or that would not be aligned to its elements (complex128 behind an odd
+///         number of 8-byte words).
 Layout lay_out(const TensorDict& td);
 
 /// Views the data of a span as a tensor that shares the storage's memory.
 ///
-/// Shapes  storage is uint8[*], contiguous, and holds the span; it holds exactly `shape` elements and starts at a multiple
-///         of their size.
+/// Shapes  storage is uint8[*], contiguous, and holds the span; it holds exactly `shape` elements
+///         and starts at a multiple of their size.
 at::Tensor view_span(const at::Tensor& storage,
                      const Span& span,
                      at::ScalarType dtype,

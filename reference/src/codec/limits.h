@@ -14,7 +14,8 @@ inline void check_depth(int depth) {
   TORCH_CHECK_VALUE(depth <= kMaxDepth, "the message nests deeper than ", kMaxDepth, " levels");
 }
 
-/// Bounds what may be copied out of a message, in which one object may be named many times, in two bytes each time.
+/// Bounds what may be copied out of a message, in which one object may be named many times, in two
+/// bytes each time.
 class CopyBudget {
  public:
   explicit CopyBudget(std::size_t message_bytes) : left_(kGrowth * (message_bytes + 1)) {}

@@ -98,28 +98,14 @@ class MetadataWriter {
     TORCH_CHECK_NOT_IMPLEMENTED(
         dtype.in_metadata, "the dtype ", dtype.name, " cannot be named in consolidated metadata");
     const auto nbytes = tensor.numel() * static_cast<std::int64_t>(tensor.itemsize());
-    const auto start = start_of(tensor);
+    const auto start = tensor.storage_offset() * static_cast<std::int64_t>(tensor.itemsize()) -
+                       storage_.storage_offset();
     const auto span = span_of(start, nbytes);
-    TORCH_INTERNAL_ASSERT(span.start >= 0 && span.stop <= storage_.numel(),
-                          "a leaf of a consolidated tensordict is not in its storage");
-    TORCH_CHECK_NOT_IMPLEMENTED(start % static_cast<std::int64_t>(tensor.itemsize()) == 0,
-                                "a leaf of dtype ",
-                                dtype.name,
-                                " at byte ",
-                                start,
-                                " cannot be rebuilt by readers of consolidated metadata");
+    TORCH_INTERNAL_ASSERT(
+        tensor.is_alias_of(storage_) && span.start >= 0 && span.stop <= storage_.numel(),
+        "a leaf of a consolidated tensordict is not in its storage");
     return Value::Tuple{
         {std::string(dtype.name), int_list(tensor.sizes()), span.start, span.stop, span.pad}};
-  }
-
-  std::int64_t start_of(const at::Tensor& tensor) const {
-    if (tensor.is_alias_of(storage_)) {
-      return tensor.storage_offset() * static_cast<std::int64_t>(tensor.itemsize()) -
-             storage_.storage_offset();
-    }
-    // view_span() gives a leaf that is less aligned than its elements a base of its own
-    return static_cast<const char*>(tensor.const_data_ptr()) -
-           static_cast<const char*>(storage_.const_data_ptr());
   }
 
   // Members are numbered, each without the first batch dimension.

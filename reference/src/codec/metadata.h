@@ -5,7 +5,8 @@
 
 namespace tdref {
 
-/// Whether metadata uses the key itself, beside the keys of nested tensordicts; 'size' is dropped by readers.
+/// Whether metadata uses the key itself, beside the keys of nested tensordicts; 'size' is dropped
+/// by readers.
 bool is_reserved_key(const std::string& key);
 
 /// Whether metadata reads the key of a leaf as a part of a jagged tensor.

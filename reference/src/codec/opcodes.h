@@ -3,8 +3,8 @@
 
 namespace tdref::opcode {
 
-// Names as in Python's pickle module. Those that are not here are refused: they serve older protocols, recursive tuples
-// and out-of-band buffers.
+// Names as in Python's pickle module. Those that are not here are refused: they serve older
+// protocols, recursive tuples and out-of-band buffers.
 constexpr unsigned char kProto = 0x80;
 constexpr unsigned char kFrame = 0x95;
 constexpr unsigned char kStop = '.';

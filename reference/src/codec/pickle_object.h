@@ -62,7 +62,8 @@ struct PickleObject {
       data;
 };
 
-/// Holds what a pickle says. Objects may contain each other, even in circles: whoever walks them bounds the depth.
+/// Holds what a pickle says. Objects may contain each other, even in circles: whoever walks them
+/// bounds the depth.
 class PickledObjects {
  public:
   PickledObjects(std::vector<PickleObject> objects, ObjectId root, std::size_t message_bytes)

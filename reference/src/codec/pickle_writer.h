@@ -7,7 +7,8 @@
 
 namespace tdref {
 
-/// Writes one pickle, of protocol 4 without frames and memo, in the order in which Python's reader builds it.
+/// Writes one pickle, of protocol 4 without frames and memo, in the order in which Python's reader
+/// builds it.
 class PickleWriter {
  public:
   PickleWriter();

@@ -60,7 +60,8 @@ class Rebuilder {
   }
 
  private:
-  // What other operations add beside the nested tensordicts; a number or a string is never one of those.
+  // What other operations add beside the nested tensordicts; a number or a string is never one of
+  // those.
   static bool is_about_the_root(const std::string& key, const Value& value) {
     return is_reserved_key(key) || (key.rfind('_', 0) == 0 && !value.is<Value::Dict>());
   }

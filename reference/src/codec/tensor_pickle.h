@@ -10,11 +10,12 @@
 
 namespace tdref {
 
-/// Makes the tensors that a pickle describes by calls of torch's rebuild functions, each once; they share storages as in
-/// the pickle.
+/// Makes the tensors that a pickle describes by calls of torch's rebuild functions, each once; they
+/// share storages as in the pickle.
 ///
-/// Errors  c10::ValueError: another call, a tensor that does not lie within its storage, an unknown dtype.
-///         c10::Error from libtorch: sizes, dtypes or sparse indices that do not go together.
+/// Errors  c10::ValueError: another call, a tensor that does not lie within its storage, an unknown
+///         dtype. c10::Error from libtorch: sizes, dtypes or sparse indices that do not go
+///         together.
 class TensorReader {
  public:
   explicit TensorReader(const PickledObjects& objects) : objects_(objects) {}
@@ -42,7 +43,8 @@ class TensorReader {
 /// Reads torch.Size((...)), a tuple or a list of numbers, none negative.
 Shape read_sizes(const PickledObjects& objects, ObjectId id);
 
-/// Errors  c10::NotImplementedError: a leaf without a pickled form here (jagged, quantized, not on the CPU or meta).
+/// Errors  c10::NotImplementedError: a leaf without a pickled form here (jagged, quantized, not on
+///         the CPU or meta).
 void write_leaf(PickleWriter& writer, const KeyPath& key, const Leaf& leaf);
 
 void write_sizes(PickleWriter& writer, c10::IntArrayRef sizes);

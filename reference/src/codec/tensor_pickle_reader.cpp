@@ -109,7 +109,8 @@ at::Tensor TensorReader::typed(ObjectId call) {
   return tensor;
 }
 
-// (storage, offset, size, stride, requires_grad, hooks, dtype[, metadata]); such dtypes have no conj or neg views
+// (storage, offset, size, stride, requires_grad, hooks, dtype[, metadata]); such dtypes have no
+// conj or neg views
 at::Tensor TensorReader::typed_by_argument(ObjectId call) {
   const auto& arguments = objects_.arguments(call, 7, 8, "a tensor");
   const auto tensor = strided(arguments, dtype(arguments[6]));

@@ -45,7 +45,8 @@ void write_typed(PickleWriter& writer, const at::Tensor& tensor) {
   writer.reduce();
 }
 
-// torch's own form for these dtypes, _rebuild_tensor_v3, cannot be loaded by torch 2.15; a view of bytes can.
+// torch's own form for these dtypes, _rebuild_tensor_v3, cannot be loaded by torch 2.15; a view of
+// bytes can.
 void write_as_view_of_bytes(PickleWriter& writer, const at::Tensor& tensor) {
   const auto bytes = tensor.resolve_conj().contiguous().view({-1}).view(at::kByte);
   writer.global("torch", "Tensor.view");

@@ -5,8 +5,8 @@
 
 namespace tdref {
 
-/// Calls `read` and reports what libtorch finds wrong with the tensors that a message describes as c10::ValueError: it is
-/// the message that is wrong, not this process.
+/// Calls `read` and reports what libtorch finds wrong with the tensors that a message describes as
+/// c10::ValueError: it is the message that is wrong, not this process.
 template <typename Read>
 auto read_untrusted(const char* what, Read read) {
   try {

@@ -11,7 +11,8 @@
 
 namespace tdref {
 
-// Reading of literals that come from another process. All of them throw c10::ValueError for another form.
+// Reading of literals that come from another process. All of them throw c10::ValueError for another
+// form.
 
 /// Returns the item of a dict that must be there.
 const Value& any_field(const Value& dict, std::string_view key);

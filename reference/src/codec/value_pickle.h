@@ -11,7 +11,8 @@ namespace tdref {
 
 /// Copies a literal out of a pickle; sharing is lost.
 ///
-/// Errors  c10::ValueError: an object that is not a literal, too deep, or too large for its message.
+/// Errors  c10::ValueError: an object that is not a literal, too deep, or too large for its
+///         message.
 Value to_value(const PickledObjects& objects, ObjectId id, CopyBudget& budget);
 
 /// Copies the literal that a whole pickle is.

@@ -11,7 +11,6 @@
 #include <optional>
 #include <string_view>
 
-#include "codec/untrusted.h"
 #include "tree/walk.h"
 
 namespace tdref {

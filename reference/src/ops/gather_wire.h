@@ -43,7 +43,8 @@ std::vector<GatherMessage> gather_messages(const Group& group,
                                            GatherWire wire,
                                            const GatherMessage& message);
 
-/// Errors  c10::ValueError: the message is not a tensordict, or is empty because its rank could not encode its own.
+/// Errors  c10::ValueError: the message is not a tensordict, or is empty because its rank could not
+///         encode its own.
 TensorDict decode(const GatherMessage& message, int group_rank);
 
 }  // namespace tdref

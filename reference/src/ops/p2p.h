@@ -31,17 +31,20 @@ struct Peer {
 /// Source  tensordict 0.15.3 _check_p2p_peer
 Peer resolve_peer(const World& world, const PeerArguments& arguments);
 
-/// Errors  c10::NotImplementedError: a leaf whose elements cannot travel as bytes (sparse, jagged, quantized, not on the CPU).
+/// Errors  c10::NotImplementedError: a leaf whose elements cannot travel as bytes (sparse, jagged,
+///         quantized, not on the CPU).
 void check_sendable(const std::vector<PlannedLeaf>& plan);
 
-/// Errors  as check_sendable(), and c10::ValueError: a leaf with elements that share memory (expanded).
+/// Errors  as check_sendable(), and c10::ValueError: a leaf with elements that share memory
+///         (expanded).
 void check_receivable(const std::vector<PlannedLeaf>& plan);
 
 /// Posts one message for each leaf.
 Works post_sends(const Peer& peer, const std::vector<PlannedLeaf>& plan);
 Works post_receipts(const Peer& peer, const std::vector<PlannedLeaf>& plan);
 
-/// Posts the consolidated storage as one message with tag 0; a tensordict that is not consolidated is consolidated first.
+/// Posts the consolidated storage as one message with tag 0; a tensordict that is not consolidated
+/// is consolidated first.
 Works post_consolidated_send(const Peer& peer, const TensorDict& td);
 
 /// Posts the receipt of one message with tag 0 into the consolidated storage.

@@ -3,6 +3,8 @@
 #include <ATen/core/grad_mode.h>
 #include <tdref/tensordict.h>
 
+#include <algorithm>
+
 #include "tree/kinds.h"
 
 namespace tdref {
@@ -31,12 +33,21 @@ void check_writable(const std::string& key, const at::Tensor& target, const at::
               "' cannot be written: its elements share memory");
 }
 
-void check_fits(const TensorDict& target, const TensorDict& source) {
-  TORCH_CHECK(target.batch_size() == source.batch_size(),
+/// The two may divide a leaf's dimensions differently between batch and element; where both have a
+/// batch dimension, it is the same. The shapes of the leaves decide the rest.
+void check_batch_size(const TensorDict& target, const TensorDict& source) {
+  const c10::IntArrayRef got = source.batch_size();
+  const c10::IntArrayRef wanted = target.batch_size();
+  const auto common = std::min(got.size(), wanted.size());
+  TORCH_CHECK(got.slice(0, common) == wanted.slice(0, common),
               "a source with batch size ",
-              c10::IntArrayRef(source.batch_size()),
+              got,
               " does not fit a destination with batch size ",
-              c10::IntArrayRef(target.batch_size()));
+              wanted);
+}
+
+void check_fits(const TensorDict& target, const TensorDict& source) {
+  check_batch_size(target, source);
   for (const auto& [key, value] : source.items()) {
     const auto* place = target.find(key);
     if (place == nullptr) {

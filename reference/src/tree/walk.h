@@ -11,7 +11,8 @@ namespace tdref {
 void for_each_leaf(const TensorDict& td,
                    const std::function<void(const KeyPath&, const Leaf&)>& visit);
 
-/// Copies a tensordict with other tensors in its leaves, visited as for_each_leaf() does; the copy is not locked.
+/// Copies a tensordict with other tensors in its leaves, visited as for_each_leaf() does; the copy
+/// is not locked.
 TensorDict map_leaves(const TensorDict& td, const std::function<at::Tensor(const Leaf&)>& map);
 
 }  // namespace tdref
