@@ -84,16 +84,19 @@ CaseResult Session::describe_case(const Case& c) {
 
 CaseResult Session::run(const Case& c) {
   CaseResult result = describe_case(c);
-  const Clock::time_point start = Clock::now();
   try {
-    play_and_judge(c, result);
+    const std::vector<Adapter*> adapters =
+        fleet_.muster(players_of(c, options_.implementation, options_.assign));
+    // The start of a process, which the case before this one may have cost, is not this case's time.
+    const Clock::time_point start = Clock::now();
+    play_and_judge(c, adapters, result);
+    result.ms = std::chrono::duration_cast<milliseconds>(Clock::now() - start).count();
   } catch (const StartError& error) {
     const std::string text = error.what();
     result.judgement = {Verdict::kError, text.substr(0, text.find('\n')), {}};
     result.log_tails = {text};
   }
   result.outcome = weigh(result.judgement, c.level, result.listed);
-  result.ms = std::chrono::duration_cast<milliseconds>(Clock::now() - start).count();
   return result;
 }
 
@@ -111,9 +114,9 @@ milliseconds Session::deadline_of(const Case& c, const Expectation* listed) cons
   return scaled(deadline, options_.timeout_scale);
 }
 
-void Session::play_and_judge(const Case& c, CaseResult& result) {
-  const std::vector<Adapter*> adapters =
-      fleet_.muster(players_of(c, options_.implementation, options_.assign));
+void Session::play_and_judge(const Case& c,
+                             const std::vector<Adapter*>& adapters,
+                             CaseResult& result) {
   const std::vector<Finding> missing = missing_capabilities(c, adapters);
   if (!missing.empty()) {
     result.judgement = {Verdict::kUnsupported, missing.front().text, missing};

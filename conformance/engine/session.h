@@ -42,7 +42,7 @@ class Session {
 
  private:
   CaseResult describe_case(const Case& c);
-  void play_and_judge(const Case& c, CaseResult& result);
+  void play_and_judge(const Case& c, const std::vector<Adapter*>& adapters, CaseResult& result);
   std::chrono::milliseconds deadline_of(const Case& c, const Expectation* listed) const;
 
   SessionOptions options_;

@@ -93,6 +93,8 @@ void declare(CLI::App& app, Options& options, RawOptions& raw) {
       ->delimiter(',');
   app.add_option("--timeout-scale", options.timeout_scale, "multiplies every deadline")
       ->check(CLI::PositiveNumber);
+  app.add_option("--start-limit", options.start_limit_s, "seconds for an adapter to be ready (60)")
+      ->check(CLI::PositiveNumber);
   app.add_option(
       "--shard", raw.shard, "I/N: the cases whose name falls into shard I (from 0) of N");
   app.add_option("--job", raw.job, "I/N: every N-th selected case from I (from 0)");

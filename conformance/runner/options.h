@@ -25,6 +25,8 @@ struct Options {
   Selection selection;
   std::map<int, std::string> assign;
   double timeout_scale = 1;
+  /// How long an adapter may take to connect and say hello; not scaled, since no case waits for it.
+  double start_limit_s = 60;
   Part job;
   bool fail_fast = false;
   nlohmann::json environment;

@@ -51,7 +51,7 @@ SessionOptions session_options(const Input& input, const std::string& stores) {
   session.fleet.commands = options.adapters;
   session.fleet.log_folder = concat(options.out, "/logs");
   session.fleet.start_limit = std::chrono::duration_cast<std::chrono::milliseconds>(
-      session.fleet.start_limit * options.timeout_scale);
+      std::chrono::duration<double>(options.start_limit_s));
   session.assign = options.assign;
   session.expectations = input.expectations;
   session.timeout_scale = options.timeout_scale;
@@ -117,11 +117,12 @@ class Run : public testing::EmptyTestEventListener {
 
   int finish() {
     std::vector<std::string> complaints = session_.fleet().idle_deaths();
-    if (!complaints.empty()) worst_ = Outcome::kUnexpected;
     if (!was_interrupted_) {
       add_those_not_run();
       dismiss(complaints);
     }
+    // A process that dies where nobody looks is no less dead.
+    if (!complaints.empty()) worst_ = Outcome::kUnexpected;
     for (const std::string& complaint : complaints) std::cerr << complaint << '\n';
     const std::vector<Expectation> stale_entries = stale_expectations();
     const int status = exit_status(!stale_entries.empty());

@@ -115,8 +115,7 @@ def test_a_hang_is_found_soon_after_the_deadline(tmp_path: Path, fault: str) -> 
 @pytest.mark.parametrize("fault", ["accepts_unknown_op", "never_connects", "exits_before_hello"])
 def test_without_a_usable_adapter_there_is_no_verdict(tmp_path: Path, fault: str) -> None:
     harness = harness_with_cases(tmp_path, sender=0)
-    # An adapter has a minute to connect; here it has 1.2 s.
-    run = harness.run(scripted(fault), "--timeout-scale", "0.02")
+    run = harness.run(scripted(fault), "--start-limit", "1.5")
     assert set(run.verdicts().values()) <= {"error", "not_run"}, run
     assert len(run.cases) == 3
     assert run.status == 4, run

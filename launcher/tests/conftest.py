@@ -81,6 +81,7 @@ def case() -> Callable[..., Line]:
             "verdict": "pass",
             "expected": True,
             "listed": None,
+            "signature": "",
             "findings": [],
             "stacks": {},
             "repeat": f"./launcher/tdconf run --run '{name}'",

@@ -99,7 +99,7 @@ def test_the_commands_of_a_readme_print_what_it_shows(readme: Path, tmp_path: Pa
         )
         said = f"$ {command.text}\n{ended.stdout}{ended.stderr}"
         assert ended.returncode == 0, said
-        printed = iter(ended.stdout.splitlines())
+        printed = iter(ended.stdout.replace(f"{ROOT}/", "").splitlines())
         for line in command.prints:
             wanted = pattern(line)
             assert any(wanted.fullmatch(found.strip()) for found in printed), (

@@ -107,6 +107,19 @@ def test_an_expected_difference_is_shown_only_when_asked_for(
     assert "listed   fail as a: a known flaw\n" in shown
 
 
+def test_many_failures_do_not_bury_the_table(
+    layout: Layout, scripted_runner: Install, case: MakeCase, capfd: pytest.CaptureFixture[str]
+) -> None:
+    lost = [case(f"a/{n}", verdict="error", expected=False, signature="lost") for n in range(23)]
+    scripted_runner({"reference": [{"cases": lost, "exit": 4}]})
+    assert run(layout, options(jobs=1)) == Exit.NO_VERDICT
+    printed = capfd.readouterr().out
+    assert printed.count("found    lost") == 20
+    assert "reference: 3 more like these; -v shows them all\n" in printed
+    run(layout, options(jobs=1, verbose=True))
+    assert capfd.readouterr().out.count("found    lost") == 23
+
+
 def test_a_runner_that_dies_is_an_internal_error_and_its_last_words_are_shown(
     layout: Layout, scripted_runner: Install, case: MakeCase, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -4,6 +4,7 @@
 import sys
 import time
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Protocol
 
 from tdconf.exits import Exit
@@ -95,7 +96,7 @@ def progress() -> Progress:
 def block(case: Line, *, with_stacks: bool) -> str:
     """Lays out what is known of one case that did not simply pass."""
     stacks = case["stacks"].items() if with_stacks else ()
-    findings = [finding["text"] for finding in case["findings"]]
+    findings = [finding["text"] for finding in case["findings"]] or [case["signature"]]
     more = len(findings) - _FINDINGS_SHOWN
     rows = [
         ("clauses", f"{', '.join(case['clauses'])} ({case['level']})"),
@@ -142,6 +143,6 @@ def table(outcomes: Sequence[Outcome]) -> str:
     )
 
 
-def closing(code: Exit, out: object) -> str:
+def closing(code: Exit, out: Path) -> str:
     """Says what the exit code means and where the results are."""
     return f"tdconf: exit {int(code)}, {code.meaning}; results in {out}"

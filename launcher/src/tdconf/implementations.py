@@ -36,21 +36,16 @@ def built_in(layout: Layout, python: Path) -> dict[str, Implementation]:
             "reference",
             "reference",
             shlex.quote(str(layout.adapter("reference"))),
-            _known_differences(layout, "reference"),
+            layout.expectations / "reference.yaml",
         ),
         "tensordict": Implementation(
             "tensordict",
             "tensordict",
             f"fork:{shlex.quote(str(python))} -m tdconf_tensordict_adapter",
-            _known_differences(layout, "tensordict"),
+            layout.expectations / "tensordict.yaml",
         ),
         PROBE: Implementation(PROBE, PROBE, shlex.quote(str(layout.adapter(PROBE))), None),
     }
-
-
-def _known_differences(layout: Layout, name: str) -> Path | None:
-    path = layout.conformance / "expectations" / f"{name}.yaml"
-    return path if path.exists() else None
 
 
 def parse(text: str) -> tuple[str, str | None]:

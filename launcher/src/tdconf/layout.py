@@ -36,6 +36,10 @@ class Layout:
         return self.root / "conformance"
 
     @property
+    def expectations(self) -> Path:
+        return self.conformance / "expectations"
+
+    @property
     def fixtures(self) -> Path:
         return self.root / "fixtures"
 

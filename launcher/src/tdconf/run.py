@@ -2,10 +2,10 @@
 """`tdconf run` and `tdconf list`: from a selection to runners, from their results to a table."""
 
 import json
-import os
 import shlex
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -19,6 +19,7 @@ from tdconf.watch import SILENCE_S, STOPPED_ON_PURPOSE, Job, Watching, run_jobs
 
 _READ_DEADLINE_S = 120.0
 _LOG_TAIL_LINES = 20
+_BLOCKS_SHOWN = 20
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,7 @@ def run(layout: Layout, options: Options) -> Exit:
     codes = [outcome.code for outcome in outcomes]
     code = worst([*codes, Exit.INTERRUPTED] if interrupted else codes)
     print(display.table(outcomes))
-    print(display.closing(code, os.path.relpath(out)))
+    print(display.closing(code, _shown(out)))
     return code
 
 
@@ -120,10 +121,13 @@ def _check(layout: Layout, options: Options, implementation: Implementation) -> 
 def _watch(layout: Layout, options: Options, jobs: Sequence[Job]) -> bool:
     """Runs `jobs` with progress on the terminal; returns false when the user interrupted them."""
     progress = display.progress()
+    shown: Counter[str] = Counter()
 
     def on_case(job: Job, case: results.Line) -> None:
         if not results.is_as_expected(case) or (options.verbose and case["verdict"] != "pass"):
-            progress.show(display.block(case, with_stacks=options.verbose))
+            shown[job.implementation] += 1
+            if shown[job.implementation] <= _BLOCKS_SHOWN or options.verbose:
+                progress.show(display.block(case, with_stacks=options.verbose))
         share = [other.part for other in jobs if other.implementation == job.implementation]
         done = sum(len(part.cases) for part in share)
         progress.update(job.implementation, done, sum(part.selected for part in share))
@@ -141,13 +145,18 @@ def _watch(layout: Layout, options: Options, jobs: Sequence[Job]) -> bool:
         return False
     finally:
         progress.close()
+        for name, count in shown.items():
+            if count > _BLOCKS_SHOWN and not options.verbose:
+                print(f"{name}: {count - _BLOCKS_SHOWN} more like these; -v shows them all")
     return True
 
 
 def _merged(name: str, jobs: Sequence[Job], out: Path) -> results.Outcome:
     share = [job for job in jobs if job.implementation == name]
     parts = [job.part for job in share]
-    seconds = max(job.ended_at for job in share) - min(job.started_at for job in share)
+    started = [job for job in share if job.process is not None]
+    first = min((job.started_at for job in started), default=0.0)
+    seconds = max((job.ended_at for job in started), default=first) - first
     outcome = results.merge(name, parts, seconds)
     results.write(outcome, parts, out / name / "results.jsonl")
     for text in (*outcome.remarks, *outcome.problems):
@@ -165,6 +174,11 @@ def _print_tail(log: Path) -> None:
     if lines:
         display.say(f"the end of {log}:")
         print("\n".join(f"  {line}" for line in lines), file=sys.stderr)
+
+
+def _shown(path: Path) -> Path:
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path
 
 
 def results_folder(layout: Layout, wanted: Path | None) -> Path:

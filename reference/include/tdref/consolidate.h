@@ -14,7 +14,7 @@ namespace tdref {
 ///         'leaves': {key: (dtype, shape, start, stop, pad)}, 'cls_metadata': {'device', 'names',
 ///         'batch_size', 'is_locked'}, nested key: {the same}}; start, stop, pad count bytes.
 /// Errors  c10::NotImplementedError: a leaf that is not strided or has no data (sparse, jagged,
-///         meta).
+///         meta), or a complex128 leaf behind an odd number of 8-byte words, which no view can reach.
 /// Source  tensordict 0.15.3 TensorDictBase.consolidate
 TensorDict consolidate(const TensorDict& td);
 

@@ -34,7 +34,7 @@ struct SendOptions {
 /// Errors  before any message, c10::ValueError: both, or neither, of dst and group_dst; group_dst
 ///         without group; no such rank; this rank itself; not a member; dst in a standalone group;
 ///         a tag out of range. c10::NotImplementedError: a leaf that is not a strided tensor on the
-///         CPU (sparse, jagged, quantized, meta), or, consolidated, what consolidate() refuses.
+///         CPU (sparse, jagged, quantized, meta).
 ///         While waiting, those of Work::wait().
 /// Source  tensordict 0.15.3 TensorDictBase.send
 void send(const World& world, const TensorDict& td, const SendOptions& options);

@@ -22,19 +22,6 @@ void check_has_data(const KeyPath& key, const at::Tensor& tensor) {
                               "; allowed are strided tensors with data that are not quantized");
 }
 
-// Spans are aligned to 8 bytes, complex128 has 16: libtorch reads such elements only where they are
-// aligned.
-void check_aligned(const KeyPath& key, const at::Tensor& tensor, const Span& span) {
-  TORCH_CHECK_NOT_IMPLEMENTED(span.start % static_cast<std::int64_t>(tensor.itemsize()) == 0,
-                              "leaf ",
-                              to_string(key),
-                              " of dtype ",
-                              tensor.dtype(),
-                              " cannot be consolidated: it would start at byte ",
-                              span.start,
-                              ", which is not a multiple of its element size; insert it earlier");
-}
-
 }  // namespace
 
 Span span_of(std::int64_t start, std::int64_t nbytes) {
@@ -48,10 +35,24 @@ Layout lay_out(const TensorDict& td) {
     check_has_data(key, leaf.tensor);
     const auto nbytes = leaf.tensor.numel() * static_cast<std::int64_t>(leaf.tensor.itemsize());
     layout.spans.push_back(span_of(layout.total_bytes, nbytes));
-    check_aligned(key, leaf.tensor, layout.spans.back());
     layout.total_bytes = layout.spans.back().stop;
   });
   return layout;
+}
+
+void check_aligned(const TensorDict& td, const Layout& layout) {
+  auto span = layout.spans.begin();
+  for_each_leaf(td, [&](const KeyPath& key, const Leaf& leaf) {
+    const auto start = (span++)->start;
+    TORCH_CHECK_NOT_IMPLEMENTED(start % static_cast<std::int64_t>(leaf.tensor.itemsize()) == 0,
+                                "leaf ",
+                                to_string(key),
+                                " of dtype ",
+                                leaf.tensor.dtype(),
+                                " cannot be consolidated: it would start at byte ",
+                                start,
+                                ", which is not a multiple of its element size; insert it earlier");
+  });
 }
 
 at::Tensor view_span(const at::Tensor& storage,

@@ -2,9 +2,11 @@
 #include "ops/p2p.h"
 
 #include <ATen/MemoryOverlap.h>
-#include <tdref/consolidate.h>
 
 #include <algorithm>
+
+#include "codec/layout.h"
+#include "codec/pack.h"
 
 namespace tdref {
 namespace {
@@ -99,7 +101,8 @@ Works post_receipts(const Peer& peer, const std::vector<PlannedLeaf>& plan) {
 }
 
 Works post_consolidated_send(const Peer& peer, const TensorDict& td) {
-  const at::Tensor storage = consolidate(td).consolidated().storage;
+  const at::Tensor storage =
+      td.is_consolidated() ? td.consolidated().storage : pack(td, lay_out(td));
   return {peer.group.isend(storage, peer.group_rank, kConsolidatedTag)};
 }
 

@@ -43,8 +43,8 @@ void check_receivable(const std::vector<PlannedLeaf>& plan);
 Works post_sends(const Peer& peer, const std::vector<PlannedLeaf>& plan);
 Works post_receipts(const Peer& peer, const std::vector<PlannedLeaf>& plan);
 
-/// Posts the consolidated storage as one message with tag 0; a tensordict that is not consolidated
-/// is consolidated first.
+/// Posts the consolidated storage as one message with tag 0. Of a tensordict that is not
+/// consolidated only the storage is made, which, unlike its views, needs no aligned leaves.
 Works post_consolidated_send(const Peer& peer, const TensorDict& td);
 
 /// Posts the receipt of one message with tag 0 into the consolidated storage.

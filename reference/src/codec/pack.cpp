@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "codec/pack.h"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/empty.h>
+
+#include "tree/walk.h"
+
+namespace tdref {
+namespace {
+
+at::Tensor bytes_of(const at::Tensor& tensor) {
+  return tensor.resolve_conj().resolve_neg().contiguous().view({-1}).view(at::kByte);
+}
+
+}  // namespace
+
+at::Tensor pack(const TensorDict& td, const Layout& layout) {
+  const at::NoGradGuard storage_has_no_history;
+  const auto device = td.device().value_or(at::kCPU);
+  const auto storage = at::empty({layout.total_bytes}, at::device(device).dtype(at::kByte));
+  auto span = layout.spans.begin();
+  for_each_leaf(td, [&](const KeyPath&, const Leaf& leaf) {
+    const auto nbytes = span->stop - span->pad - span->start;
+    storage.narrow(0, span->start, nbytes).copy_(bytes_of(leaf.tensor));
+    storage.narrow(0, span->start + nbytes, span->pad).zero_();
+    ++span;
+  });
+  return storage;
+}
+
+}  // namespace tdref
