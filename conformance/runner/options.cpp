@@ -112,7 +112,8 @@ void declare(CLI::App& app, Options& options, RawOptions& raw) {
       "expectations\n"
       "out of date, 4 no full verdict, 70 internal error, 130 interrupted.\n"
       "Example: tdconf_runner --fixtures fixtures --impl reference \\\n"
-      "           --adapter reference=build/release/tdconf_reference_adapter --run 'p2p/**'");
+      "           --adapter reference=build/release/conformance/adapters/tdconf_adapter_reference "
+      "--run 'p2p/**'");
 }
 
 /// Patterns and commands may begin with a dash or hold commas; each option takes one word.

@@ -153,7 +153,7 @@ def test_every_file_is_reached() -> None:
 
 
 def test_there_are_enough_cases() -> None:
-    assert sum(1 for case in cases() for _ in expansions(case)) >= 80
+    assert sum(1 for case in cases() for _ in expansions(case)) >= 250
 
 
 def test_pseudo_random_tags_are_the_chain_of_init_tag() -> None:

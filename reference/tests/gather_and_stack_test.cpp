@@ -83,7 +83,7 @@ TEST_P(GatherAndStack, InASubgroupTakesDstAsAGlobalRank) {
   });
 }
 
-TEST_P(GatherAndStack, CarriesNestedAndNonTensorDataAndEveryDtype) {
+TEST_P(GatherAndStack, CarriesNestedAndNonTensorDataAndRareLeaves) {
   run(2, [](World& world, int rank) {
     auto row = testing::sample(3);
     row.set("s", NonTensor{"text"});
@@ -102,6 +102,8 @@ TEST_P(GatherAndStack, CarriesNestedAndNonTensorDataAndEveryDtype) {
     EXPECT_EQ(td.get("f8").tensor().scalar_type(), at::kFloat8_e4m3fn);
     EXPECT_TRUE(td.get("f8").tensor().to(at::kFloat).equal(at::ones({1, 2})));
     EXPECT_EQ(td.get("u16").tensor().scalar_type(), at::kUInt16);
+    EXPECT_TRUE(td.get("u16").tensor().to(at::kFloat).equal(at::ones({1, 2})));
+    EXPECT_TRUE(td.get("grad").tensor().equal(at::ones({1, 2})));
   });
 }
 

@@ -89,7 +89,6 @@ TEST(Groups, RejectRanksOutsideThem) {
 
 TEST(World, WithoutDefaultGroupSaysSo) {
   World world;
-  EXPECT_FALSE(world.has_default_group());
   EXPECT_THROW(world.default_group(), c10::ValueError);
   EXPECT_THROW(world.new_group({0}), c10::ValueError);
 }

@@ -38,7 +38,9 @@ class Reference {
   json irecv(const Fields& args, const std::optional<std::string>& as);
   json gather_and_stack(const Fields& args);
 
-  /// Returns the tensordict that the argument `td` names. Errors  BadRequest: there is none.
+  /// Returns the tensordict that the argument `td` names.
+  ///
+  /// Errors  BadRequest: there is none.
   tdref::TensorDict& td_of(const Fields& args);
 
   /// Sets the options that the arguments give; an option that they do not give keeps its default.

@@ -45,8 +45,4 @@ bool matches(std::string_view pattern, std::string_view name) {
   return components_match(split(pattern), split(name));
 }
 
-bool has_wildcard(std::string_view pattern) {
-  return pattern.find('*') != std::string_view::npos;
-}
-
 }  // namespace tdconf

@@ -12,7 +12,4 @@ namespace tdconf {
 ///         number of components, also none.
 bool matches(std::string_view pattern, std::string_view name);
 
-/// True when the pattern can match several names.
-bool has_wildcard(std::string_view pattern);
-
 }  // namespace tdconf

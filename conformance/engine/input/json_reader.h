@@ -24,7 +24,9 @@ class JsonReader {
   /// Errors  ProtocolError: no object.
   JsonReader(const nlohmann::json& object, std::string where);
 
-  /// Each returns the field. Errors  ProtocolError: missing, or of another type.
+  /// Each returns the field.
+  ///
+  /// Errors  ProtocolError: missing, or of another type.
   std::string string(const char* field);
   std::int64_t integer(const char* field);
   bool boolean(const char* field);

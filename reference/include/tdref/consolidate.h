@@ -14,7 +14,8 @@ namespace tdref {
 ///         'leaves': {key: (dtype, shape, start, stop, pad)}, 'cls_metadata': {'device', 'names',
 ///         'batch_size', 'is_locked'}, nested key: {the same}}; start, stop, pad count bytes.
 /// Errors  c10::NotImplementedError: a leaf that is not strided or has no data (sparse, jagged,
-///         meta), or a complex128 leaf behind an odd number of 8-byte words, which no view can reach.
+///         quantized, meta), or a complex128 leaf behind an odd number of 8-byte words, which no
+///         view can reach.
 /// Source  tensordict 0.15.3 TensorDictBase.consolidate
 TensorDict consolidate(const TensorDict& td);
 
@@ -22,7 +23,7 @@ TensorDict consolidate(const TensorDict& td);
 /// under Wire above.
 ///
 /// Errors  AttributeError: `td` is not consolidated. c10::NotImplementedError: a dtype that
-///         tensordict's metadata cannot name.
+///         tensordict's metadata cannot name, or a key that it uses itself.
 Value consolidated_metadata(const TensorDict& td);
 
 /// Builds the tensordict that `metadata` describes, as views into `storage`, which comes from

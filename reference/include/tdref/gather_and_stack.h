@@ -23,8 +23,8 @@ struct GatherAndStackOptions {
 ///         kind 0 from dst, 1 a pickle, 2 a consolidated storage followed by its pickled metadata;
 ///         then gather of uint8[largest total], zero padded. Any other backend string: all_gather
 ///         of int64[1] = [bytes], then gather of uint8[largest], pickles from all ranks. With
-///         "gloo" a rank pickles when a leaf requires gradients, is a Parameter, is not strided, is
-///         not on the CPU or has a dtype that consolidated metadata cannot name.
+///         "gloo" a rank pickles when a leaf requires gradients, is a Parameter, is not strided or
+///         is not on the CPU, and when consolidate() or consolidated_metadata() refuses it.
 /// Shapes  on dst: batch_size = (size - 1, *B); elsewhere (*B). Leaf k: (size - 1, *B, *E_k) and
 ///         (*B, *E_k).
 /// Peer    every rank of the group calls it with the same dst.

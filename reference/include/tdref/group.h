@@ -115,7 +115,6 @@ class World {
   ///         unknown backend.
   Group new_group(std::vector<int> ranks, std::optional<std::string> backend = std::nullopt);
 
-  bool has_default_group() const { return default_group_.has_value(); }
   /// Errors  c10::ValueError: there is no default group.
   const Group& default_group() const;
 

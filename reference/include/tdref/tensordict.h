@@ -90,8 +90,9 @@ class TensorDict {
   /// only `source` has are added, non-tensor data is replaced, elements are converted to the dtype
   /// they are written into.
   ///
-  /// Errors  c10::Error, and nothing is written: another batch size, an entry of another kind or
-  ///         shape, a tensor whose elements share memory, a key to add to a locked tensordict.
+  /// Errors  c10::Error, and nothing is written: a batch dimension that both have and that
+  ///         differs, an entry of another kind or shape, a tensor whose elements share memory, a key
+  ///         to add to a locked tensordict.
   /// Source  tensordict 0.15.3 TensorDictBase.update(inplace=True)
   void update_in_place(const TensorDict& source);
 

@@ -9,11 +9,6 @@
 namespace tdref {
 namespace {
 
-void check_arguments(const Group& group, int dst) {
-  group.group_rank();
-  group.group_rank_of(dst);
-}
-
 // What only dst can find wrong, before it is told anything.
 void check_row_count(const TensorDict& td, const Group& group) {
   TORCH_CHECK(group.size() > 1, "gather_and_stack has no rows to stack in a group of one rank");
@@ -46,19 +41,19 @@ TensorDict* gather_and_stack(const World& world,
                              TensorDict& td,
                              const GatherAndStackOptions& options) {
   const Group& group = world.group_or_default(options.group);
-  check_arguments(group, options.dst);
+  const int group_rank = group.group_rank();
   const int group_dst = group.group_rank_of(options.dst);
   const auto wire = gather_wire_for(group.backend());
-  if (group.group_rank() != group_dst) {
+  if (group_rank != group_dst) {
     send_row(td, group, group_dst, wire);
     return nullptr;
   }
   const auto received = gather_messages(group, group_dst, wire, {});
   check_row_count(td, group);
   std::vector<TensorDict> rows;
-  for (int group_rank = 0; group_rank < group.size(); ++group_rank) {
-    if (group_rank != group_dst) {
-      rows.push_back(decode(received[static_cast<std::size_t>(group_rank)], group_rank));
+  for (int sender = 0; sender < group.size(); ++sender) {
+    if (sender != group_dst) {
+      rows.push_back(decode(received[static_cast<std::size_t>(sender)], sender));
     }
   }
   td.update_in_place(stack(rows));

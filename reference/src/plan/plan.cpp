@@ -9,8 +9,7 @@
 namespace tdref {
 namespace {
 
-// The largest tag that torch.distributed takes: its tags are 32-bit, and tensordict counts from
-// `init_tag - 1`.
+// The largest tag that a Python rank can send or receive with: its binding refuses 2^31 - 1.
 constexpr std::int64_t kMaxTag = std::numeric_limits<std::int32_t>::max() - 1;
 
 class Tags {

@@ -33,8 +33,8 @@ void check_writable(const std::string& key, const at::Tensor& target, const at::
               "' cannot be written: its elements share memory");
 }
 
-/// The two may divide a leaf's dimensions differently between batch and element; where both have a
-/// batch dimension, it is the same. The shapes of the leaves decide the rest.
+// The two may divide a leaf's dimensions differently between batch and element; where both have a
+// batch dimension, it is the same. The shapes of the leaves decide the rest.
 void check_batch_size(const TensorDict& target, const TensorDict& source) {
   const c10::IntArrayRef got = source.batch_size();
   const c10::IntArrayRef wanted = target.batch_size();
