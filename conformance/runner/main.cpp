@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <exception>
 #include <filesystem>
 #include <iostream>
@@ -65,6 +68,12 @@ Input read_input(Options options) {
 void check_players(const Input& input) {
   const Options& options = input.options;
   if (options.implementation.empty()) throw InputError("--impl is needed to run cases");
+  for (const auto& [rank, name] : options.assign) {
+    const auto has_rank = [rank = rank](const Case& c) { return rank >= 0 && rank < c.world; };
+    if (std::ranges::none_of(input.selected, has_rank)) {
+      throw InputError(concat("--assign ", rank, "=", name, ": no selected case has rank ", rank));
+    }
+  }
   for (const Case& c : input.cases) {
     for (const Player& player : players_of(c, options.implementation, options.assign)) {
       if (options.adapters.contains(player.name)) continue;
@@ -77,6 +86,16 @@ void check_players(const Input& input) {
                               "`, which needs --adapter ",
                               player.name,
                               "=COMMAND"));
+    }
+  }
+}
+
+/// A closed stdin, stdout or stderr would give its number to the next file that is opened.
+void open_standard_streams() {
+  for (int fd = open("/dev/null", O_RDWR); fd >= 0; fd = open("/dev/null", O_RDWR)) {
+    if (fd > STDERR_FILENO) {
+      close(fd);
+      return;
     }
   }
 }
@@ -100,11 +119,15 @@ int run_mode(const Input& input) {
 
 int main(int argc, char** argv) {
   using namespace tdconf;
+  open_standard_streams();
   try {
     return run_mode(read_input(parse_options(take_out_gtest_flags(argc, argv))));
   } catch (const CommandLineEnd& end) {
     return end.status;
   } catch (const InputError& error) {
+    std::cerr << error.what() << '\n';
+    return kInvalidInput;
+  } catch (const std::filesystem::filesystem_error& error) {
     std::cerr << error.what() << '\n';
     return kInvalidInput;
   } catch (const std::exception& error) {

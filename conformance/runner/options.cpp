@@ -23,6 +23,15 @@ struct RawOptions {
   bool check = false;
 };
 
+/// Checks a number that times are multiplied by or made of; beyond it they would overflow.
+std::string is_usable_factor(const std::string& text) {
+  constexpr double kMax = 1e6;
+  double factor = 0;
+  const bool is_number = CLI::detail::lexical_cast(text, factor);
+  if (is_number && factor > 0 && factor <= kMax) return "";
+  return concat("got ", text, ", allowed: a number above 0, at most ", kMax);
+}
+
 std::pair<std::string, std::string> split_at_equals(const std::string& text, const char* option) {
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) {
@@ -92,9 +101,9 @@ void declare(CLI::App& app, Options& options, RawOptions& raw) {
          "--assign", raw.assign, "which adapter plays which rank, e.g. 0=reference,1=tensordict")
       ->delimiter(',');
   app.add_option("--timeout-scale", options.timeout_scale, "multiplies every deadline")
-      ->check(CLI::PositiveNumber);
+      ->check(is_usable_factor);
   app.add_option("--start-limit", options.start_limit_s, "seconds for an adapter to be ready (60)")
-      ->check(CLI::PositiveNumber);
+      ->check(is_usable_factor);
   app.add_option(
       "--shard", raw.shard, "I/N: the cases whose name falls into shard I (from 0) of N");
   app.add_option("--job", raw.job, "I/N: every N-th selected case from I (from 0)");

@@ -3,6 +3,8 @@
 
 import os
 
+import pytest
+
 from tdconf_tensordict_adapter.decode import Json
 
 from .fake_judge import Connection, FakeJudge
@@ -107,8 +109,27 @@ def test_a_rank_needs_no_fork_server_and_leaves_with_its_connection(judge: FakeJ
     assert os.waitpid(pid, 0) == (pid, 0)
 
 
-def test_a_line_that_is_no_json_ends_a_rank(judge: FakeJudge, fork_server: Connection) -> None:
+def test_a_rank_joins_only_as_itself(world: World) -> None:
+    store = {"kind": "file", "path": os.fspath(world.folder / "store")}
+    join = {"world_size": 2, "store": store, "groups": [], "timeout_ms": 1000}
+    answer = world.ranks[0].ask("join", rank=1, **join)
+    assert (answer["type"], answer["message"]) == ("error", "this process plays rank 0, not 1")
+
+
+def test_a_tensor_beyond_the_bound_is_an_error(world: World) -> None:
+    huge = leaf("int8", [2**32, 2**32], ramp(0))
+    answer = world.ranks[0].step("make", name="td", tree=tensordict([["a", huge]], batch_size=()))
+    assert (answer["type"], answer["message"]) == (
+        "error",
+        "shape [4294967296, 4294967296] of torch.int8 exceeds 1073741824 bytes",
+    )
+
+
+@pytest.mark.parametrize("line", [b"{", b"null", b"[1]", b"[" * 30_000 + b"]" * 30_000])
+def test_a_line_that_is_no_json_object_ends_a_rank(
+    judge: FakeJudge, fork_server: Connection, line: bytes
+) -> None:
     rank, pid = judge.spawn(fork_server, 0)
-    rank.write_line(b"{")
+    rank.write_line(line)
     assert rank.at_end()
     assert fork_server.event() == {"type": "exited", "pid": pid, "status": 1, "signal": None}

@@ -137,6 +137,11 @@ def test_every_form_is_tested() -> None:
         (leaf("int8", [2, 1], ramp(0), "transposed"), "needs two dimensions longer than 1"),
         (leaf("int8", [2], ramp(0), "jagged"), "needs two dimensions"),
         (leaf("float16", [2], ramp(2049)), "cannot represent exactly"),
+        (leaf("int8", [-1], ramp(0)), r"negative size in shape \[-1\]"),
+        (leaf("int8", [10**12], ramp(0)), r"\[1000000000000\] of torch.int8 exceeds 1073741824"),
+        (leaf("int8", [2**32, 2**32], ramp(0)), r"\[4294967296, 4294967296\] of torch.int8"),
+        (leaf("int8", [0, 2**63 - 1, 2**63 - 1], ramp(0)), "exceeds 1073741824 bytes"),
+        (leaf("int64", [2**27 + 1], ramp(0)), r"\[134217729\] of torch.int64 exceeds"),
     ],
 )
 def test_a_leaf_that_cannot_be_made(made, tensor: Json, message: str) -> None:  # noqa: ANN001

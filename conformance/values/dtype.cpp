@@ -60,12 +60,18 @@ bool is_scrambled_by_default(const DType& dtype) {
 }
 
 std::int64_t count_elements(std::span<const std::int64_t> shape) {
-  std::int64_t count = 1;
+  // An implementation computes strides as if no dimension were empty.
+  std::int64_t count_if_not_empty = 1;
+  bool is_empty = false;
   for (const std::int64_t size : shape) {
     if (size < 0) throw std::invalid_argument(concat("negative size ", size, " in shape"));
-    count *= size;
+    is_empty = is_empty || size == 0;
+    if (__builtin_mul_overflow(
+            count_if_not_empty, std::max<std::int64_t>(size, 1), &count_if_not_empty)) {
+      throw std::invalid_argument("a shape of more than 2^63 - 1 elements");
+    }
   }
-  return count;
+  return is_empty ? 0 : count_if_not_empty;
 }
 
 }  // namespace tdconf

@@ -36,7 +36,7 @@ bool is_scrambled_by_default(const DType& dtype);
 
 /// Multiplies the sizes; 1 for a scalar.
 ///
-/// Errors  std::invalid_argument: a negative size.
+/// Errors  std::invalid_argument: a negative size, or a product beyond 64 bits, empty dimensions aside.
 std::int64_t count_elements(std::span<const std::int64_t> shape);
 
 }  // namespace tdconf

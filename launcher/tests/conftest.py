@@ -2,9 +2,10 @@
 """A checkout in a temporary folder, with a runner that does as the test says."""
 
 import json
+import signal
 import stat
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -35,11 +36,24 @@ lines = [header, *cases, *([footer] if plan.get("footer", True) else [])]
 text = "".join(json.dumps(line) + "\\n" for line in lines)
 (out / "results.jsonl").write_text(text[: len(text) - plan.get("cut", 0)])
 print("the runner's own words", flush=True)
+if plan.get("stubborn", False):
+    signal.signal(signal.SIGTERM, lambda *_: (out / "told").write_text("to end"))
 if plan.get("waits", False):
     (out / "pid").write_text(str(os.getpid()))
-    signal.pause()
+    while True:
+        signal.pause()
 sys.exit(plan.get("status", plan.get("exit", 0)))
 """
+
+
+@pytest.fixture(autouse=True)
+def _own_handling_of_signals() -> Iterator[None]:
+    """Keeps what the command line does with signals out of the tests that follow."""
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    handlers = {number: signal.getsignal(number) for number in numbers}
+    yield
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
 
 
 @pytest.fixture

@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The command line: what is accepted, what is refused before any set-up, what help says."""
 
+import errno
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -44,6 +48,7 @@ def test_the_example_of_every_command_can_be_typed(
         ["run", "--timeout-scale", "0"],
         ["run", "--timeout-scale", "inf"],
         ["run", "--timeout-scale", "nan"],
+        ["run", "--timeout-scale", "1000001"],
         ["test", "--only", "nothing"],
         ["list", "--impl", "reference"],
     ],
@@ -60,6 +65,11 @@ def test_wrong_usage_ends_with_2(words: list[str]) -> None:
         (["run", "--impl", "nobody"], "nobody is no implementation"),
         (["run", "--assign", "0=nobody"], "nobody is no implementation"),
         (["run", "--assign", "first=reference"], "expected RANK=NAME"),
+        (["run", "--assign", ""], "expected RANK=NAME"),
+        (["run", "--impl", "mine=exec:'./adapter"], "No closing quotation in the command"),
+        (["run", "--expectations", "/"], "--expectations /: is not a regular file"),
+        (["run", "--expectations", "absent.yaml"], "absent.yaml: is not a regular file"),
+        (["run", "/dev/null"], "/dev/null: is neither a regular file nor a folder"),
         (["run", "absent.yaml"], "absent.yaml: no such file"),
         (["list", "absent.yaml"], "absent.yaml: no such file"),
         (["run", "--", "-k", "x"], "run takes no arguments after --"),
@@ -74,6 +84,43 @@ def test_wrong_input_is_found_before_anything_is_set_up(
     monkeypatch.setattr(cli, "_prepare", lambda *_: pytest.fail("set up for wrong input"))
     assert cli.main(words) == Exit.USAGE
     assert message in capsys.readouterr().err
+
+
+def test_expectations_from_a_pipe_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cli, "_prepare", lambda *_: pytest.fail("set up for wrong input"))
+    os.mkfifo(tmp_path / "pipe")
+    assert cli.main(["run", "--expectations", str(tmp_path / "pipe")]) == Exit.USAGE
+    assert "is not a regular file" in capsys.readouterr().err
+
+
+def test_an_assignment_reaches_the_runner_without_its_spaces(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    options = parser().parse_args(["run", "--assign", "1=tensordict, 0=reference"])
+    seen = {}
+    monkeypatch.setattr(cli, "_prepare", lambda *_: Path(sys.executable))
+    monkeypatch.setattr(cli, "_build", lambda *_: None)
+    monkeypatch.setattr(cli.run, "run", lambda _, chosen: seen.update(vars(chosen)))
+    cli._run(cli.THIS_CHECKOUT, options, [])
+    assert seen["assign"] == "1=tensordict,0=reference"
+    assert [implementation.name for implementation in seen["judged"]] == ["reference"]
+
+
+def test_closed_standard_streams_are_no_obstacle() -> None:
+    script = (
+        "import os, sys; from tdconf import cli, display\n"
+        "def command(*_):\n"
+        "    display.progress().show('seen by nobody')\n"
+        "    return 0 if os.open('/', os.O_RDONLY) > 2 else 1\n"
+        "cli._COMMANDS['run'] = command\n"
+        "sys.exit(cli.main(['run']))\n"
+    )
+    source = str(Path(cli.__file__).parents[1])
+    shell = ["bash", "-c", 'exec "$0" -c "$1" <&- >&- 2>&-', sys.executable, script]
+    ended = subprocess.run(shell, env=os.environ | {"PYTHONPATH": source}, timeout=60, check=False)
+    assert ended.returncode == 0
 
 
 def test_filters_reach_the_runner_as_they_were_typed(tmp_path: Path) -> None:
@@ -104,3 +151,14 @@ def test_repeating_a_case_works_from_the_folder_where_it_ran(
 ) -> None:
     monkeypatch.chdir(cli.THIS_CHECKOUT.root / "launcher" / "tests")
     assert cli.repeat(cli.THIS_CHECKOUT, parser().parse_args(["run"])) == ["../tdconf", "run"]
+
+
+def test_a_file_that_cannot_be_written_is_named_and_no_verdict(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fill_the_disk(*_: object) -> Exit:
+        raise OSError(errno.ENOSPC, "No space left on device", "out/results.jsonl")
+
+    monkeypatch.setitem(cli._COMMANDS, "run", fill_the_disk)
+    assert cli.main(["run"]) == Exit.NO_VERDICT
+    assert "No space left on device: 'out/results.jsonl'" in capsys.readouterr().err

@@ -45,6 +45,16 @@ def test_an_implementation_is_a_name_or_a_name_and_a_start(
         "mine=exec: ",
         "mine=ssh:x",
         "a/b=exec:x",
+        "..=exec:x",
+        ".",
+        "a.b=exec:x",
+        "-a=exec:x",
+        "\u00e9=exec:x",
+        "mine\n=exec:x",
+        "mine=exec:./adapter 'open",
+        'mine=fork:./adapter "open',
+        "mine=exec:./adapter \\",
+        "mine=exec:''",
     ],
 )
 def test_anything_else_is_refused_as_wrong_usage(text: str) -> None:
@@ -94,10 +104,25 @@ def test_an_assignment_names_a_player_per_rank() -> None:
     assert parse_assignment("0=reference, 2=tensordict") == {0: "reference", 2: "tensordict"}
 
 
-@pytest.mark.parametrize("text", ["", "0", "0=", "a=reference", "-1=reference", "0=a,0=b", "0=a,"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "0",
+        "0=",
+        "a=reference",
+        "-1=reference",
+        "0=a,0=b",
+        "0=a,",
+        "\u0663=reference",
+        "2147483648=reference",
+        f"{'9' * 5000}=reference",
+    ],
+)
 def test_an_assignment_of_another_form_is_refused(text: str) -> None:
-    with pytest.raises(TdconfError, match="--assign"):
+    with pytest.raises(TdconfError, match="--assign") as raised:
         parse_assignment(text)
+    assert raised.value.code == Exit.USAGE
 
 
 def test_the_adapters_inherit_the_pythonpath_of_the_user(

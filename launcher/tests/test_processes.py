@@ -2,6 +2,7 @@
 """Ending what was started: nothing stays behind, whichever way it tried to get away."""
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -10,7 +11,14 @@ from pathlib import Path
 import pytest
 
 from tdconf import processes
-from tdconf.processes import adopt_orphans, descendants, end_trees, run_logged, start
+from tdconf.processes import (
+    adopt_orphans,
+    descendants,
+    end_trees,
+    ending_with_us,
+    run_logged,
+    start,
+)
 
 # Forks twice and takes a session of its own, as a daemon does, then writes its pid and stays.
 _DAEMON = """
@@ -30,6 +38,16 @@ signal.signal(signal.SIGTERM, signal.SIG_IGN)
 pathlib.Path(sys.argv[1]).write_text("0")
 while True:
     signal.pause()
+"""
+# Starts a program, notes its pid, and stays.
+_STARTER = """
+import pathlib, signal, sys
+from tdconf.processes import start
+folder = pathlib.Path(sys.argv[1])
+process = start([sys.executable, "-c", "import signal; signal.pause()"], folder / "log")
+(folder / "part").write_text(str(process.pid))
+(folder / "part").rename(folder / "pid")
+signal.pause()
 """
 
 
@@ -55,6 +73,33 @@ def test_the_end_of_a_tree_reaches_a_daemon_with_its_own_session(tmp_path: Path)
     end_trees([process])
     assert process.returncode is not None
     assert daemon not in descendants(os.getpid())
+
+
+def test_a_started_program_ends_when_its_starter_is_killed(tmp_path: Path) -> None:
+    source = str(Path(processes.__file__).parents[1])
+    starter = subprocess.Popen(
+        [sys.executable, "-c", _STARTER, tmp_path], env=os.environ | {"PYTHONPATH": source}
+    )
+    program = int(appears(tmp_path / "pid"))
+    starter.kill()
+    starter.wait(30)
+    # This process adopts orphans, so it can ask how the program ended.
+    give_up_at = time.monotonic() + 30
+    while (ended := os.waitpid(program, os.WNOHANG)) == (0, 0):
+        assert time.monotonic() < give_up_at, "the program outlives its starter"
+        time.sleep(0.01)
+    assert os.WTERMSIG(ended[1]) == signal.SIGTERM
+
+
+def test_a_program_whose_starter_is_gone_already_never_begins(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "getpid", lambda: 0)
+        prepare = ending_with_us()
+    command = [sys.executable, "-c", "open('begun', 'w')"]
+    assert subprocess.run(command, preexec_fn=prepare, cwd=tmp_path).returncode == -signal.SIGTERM
+    assert not (tmp_path / "begun").exists()
 
 
 def test_what_ignores_sigterm_is_killed(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tdconf.exits import Exit
-from tdconf.results import Part, column, merge, write
+from tdconf.results import INTERRUPTED, Part, column, merge, write
 
 Line = dict[str, Any]
 MakeCase = Callable[..., Line]
@@ -132,9 +132,21 @@ def test_a_line_that_is_no_json_is_an_internal_error(tmp_path: Path, case: MakeC
 
 def test_a_stopped_part_is_no_full_verdict(tmp_path: Path, case: MakeCase) -> None:
     part = ended(tmp_path / "results.jsonl", [header(9), case("a")], -15)
-    part.stopped = "interrupted"
-    assert part.problems() == [f"{part.path}: 1 cases, then interrupted"]
+    part.stopped = "silence for 300 s"
+    assert part.problems() == [f"{part.path}: 1 cases, then silence for 300 s"]
     assert part.code() == Exit.NO_VERDICT
+
+
+def test_an_interrupted_part_says_so_whatever_it_holds(tmp_path: Path, case: MakeCase) -> None:
+    bad = case("a", verdict="fail", expected=False)
+    parts = [
+        ended(tmp_path / "1", [header(9), bad], -15),
+        ended(tmp_path / "2", [header(1), case("b"), footer(**{"pass": 1})]),
+    ]
+    parts[0].stopped = INTERRUPTED
+    write(merge("reference", parts, seconds=1.0), parts, tmp_path / "merged.jsonl")
+    last = json.loads((tmp_path / "merged.jsonl").read_text().splitlines()[-1])
+    assert (last["complete"], last["exit"]) == (False, Exit.INTERRUPTED)
 
 
 @pytest.mark.parametrize(

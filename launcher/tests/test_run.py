@@ -18,7 +18,7 @@ from tdconf import doctor, watch
 from tdconf.exits import Exit, TdconfError
 from tdconf.implementations import Implementation
 from tdconf.layout import Layout
-from tdconf.run import Options, Selection, results_folder, run
+from tdconf.run import Options, Selection, list_cases, results_folder, run
 
 Line = dict[str, Any]
 Install = Callable[[dict[str, list[Line]]], None]
@@ -189,34 +189,114 @@ def test_each_runner_is_told_its_share_and_how_to_repeat_a_case(
         assert words[words.index(name) + 1] == value
 
 
+# Judges one implementation by the checkout `argv[1]`, as the command line does.
+_LAUNCHER = """
+import os, sys; from pathlib import Path
+from tdconf import doctor, interruptions, processes, run
+from tdconf.implementations import Implementation; from tdconf.layout import Layout
+if os.isatty(0):
+    os.open(os.ttyname(0), os.O_RDWR)  # The first terminal that a session opens controls it.
+doctor.record = lambda layout, python: {}
+processes._GRACE_S = 0.5
+processes.adopt_orphans()
+interruptions.interrupt_on_signals()
+one = Implementation("reference", "reference", "adapter", None)
+options = run.Options(run.Selection([], []), [one], [one], None, None, [], 1, None,
+                      Path(sys.executable), 1.0, False, False)
+sys.exit(run.run(Layout(Path(sys.argv[1])), options))
+"""
+
+
+def _launched(layout: Layout, *prefix: str, **streams: int) -> subprocess.Popen[bytes]:
+    source = str(Path(watch.__file__).parents[1])
+    return subprocess.Popen(
+        [*prefix, sys.executable, "-c", _LAUNCHER, layout.root],
+        env=os.environ | {"PYTHONPATH": source},
+        start_new_session=True,
+        **streams,
+    )
+
+
+def _footer(layout: Layout) -> Line:
+    merged = layout.output / "latest" / "reference" / "results.jsonl"
+    return json.loads(merged.read_text().splitlines()[-1])
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_an_interrupted_run_ends_its_runners_and_writes_what_it_has(
+    layout: Layout, scripted_runner: Install, case: MakeCase, number: signal.Signals
+) -> None:
+    scripted_runner({"reference": [{"cases": [case("a")], "footer": False, "waits": True}]})
+    process = _launched(layout, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    runner = _appears(layout.output / "latest" / "reference" / "job-0" / "pid", process)
+    process.send_signal(number)
+    assert process.wait(30) == Exit.INTERRUPTED
+    assert not Path(f"/proc/{runner}").exists()
+    footer = _footer(layout)
+    assert (footer["complete"], footer["exit"]) == (False, Exit.INTERRUPTED)
+
+
+def test_a_second_interruption_does_not_break_off_the_clean_up(
+    layout: Layout, scripted_runner: Install, case: MakeCase
+) -> None:
+    plan = {"cases": [case("a")], "footer": False, "waits": True, "stubborn": True}
+    scripted_runner({"reference": [plan]})
+    process = _launched(layout, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    job = layout.output / "latest" / "reference" / "job-0"
+    runner = _appears(job / "pid", process)
+    process.send_signal(signal.SIGINT)
+    _appears(job / "told", process)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        process.send_signal(number)
+    shown, _ = process.communicate(timeout=30)
+    assert process.returncode == Exit.INTERRUPTED
+    assert not Path(f"/proc/{runner}").exists()
+    footer = _footer(layout)
+    assert (footer["complete"], footer["exit"]) == (False, Exit.INTERRUPTED)
+    row = next(line.split() for line in shown.decode().splitlines() if line.startswith("reference"))
+    assert float(row[-2]) >= 0
+
+
+def test_a_closed_terminal_ends_the_run_like_ctrl_c(
     layout: Layout, scripted_runner: Install, case: MakeCase
 ) -> None:
     scripted_runner({"reference": [{"cases": [case("a")], "footer": False, "waits": True}]})
-    script = (
-        "import sys; from pathlib import Path; from tdconf import doctor, processes, run\n"
-        "from tdconf.implementations import Implementation; from tdconf.layout import Layout\n"
-        "doctor.record = lambda layout, python: {}\n"
-        "processes.interrupt_on_sigterm()\n"
-        "one = Implementation('reference', 'reference', 'adapter', None)\n"
-        "options = run.Options(run.Selection([], []), [one], [one], None, None, [], 1, None,"
-        " Path(sys.executable), 1.0, False, False)\n"
-        "sys.exit(run.run(Layout(Path(sys.argv[1])), options))\n"
-    )
-    source = Path(watch.__file__).parents[1]
-    process = subprocess.Popen(
-        [sys.executable, "-c", script, layout.root],
-        env=os.environ | {"PYTHONPATH": str(source)},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    folder = layout.output / "latest" / "reference"
-    runner = _appears(folder / "job-0" / "pid", process)
-    process.send_signal(signal.SIGINT)
+    ours, theirs = os.openpty()
+    process = _launched(layout, stdin=theirs, stdout=theirs, stderr=theirs)
+    os.close(theirs)
+    runner = _appears(layout.output / "latest" / "reference" / "job-0" / "pid", process)
+    os.close(ours)
     assert process.wait(30) == Exit.INTERRUPTED
     assert not Path(f"/proc/{runner}").exists()
-    footer = json.loads((folder / "results.jsonl").read_text().splitlines()[-1])
-    assert footer["complete"] is False
+    assert _footer(layout)["exit"] == Exit.INTERRUPTED
+
+
+def test_nohup_keeps_its_meaning(layout: Layout, scripted_runner: Install, case: MakeCase) -> None:
+    scripted_runner({"reference": [{"cases": [case("a")], "footer": False, "waits": True}]})
+    quiet = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
+    process = _launched(layout, "nohup", **quiet)
+    runner = _appears(layout.output / "latest" / "reference" / "job-0" / "pid", process)
+    process.send_signal(signal.SIGHUP)
+    os.kill(int(runner), signal.SIGKILL)
+    assert process.wait(30) == Exit.INTERNAL
+    assert _footer(layout)["exit"] == Exit.INTERNAL
+
+
+def test_a_runner_that_reads_forever_is_ended_with_a_message(
+    layout: Layout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tdconf.run._READ_DEADLINE_S", 0.2)
+    layout.runner.parent.mkdir(parents=True)
+    layout.runner.write_text(f"#!{sys.executable}\nimport signal\nsignal.pause()\n")
+    layout.runner.chmod(0o755)
+    for reading in (
+        lambda: run(layout, options()),
+        lambda: list_cases(layout, Selection([], [])),
+    ):
+        with pytest.raises(TdconfError, match="did not end within") as raised:
+            reading()
+        assert raised.value.code == Exit.NO_VERDICT
+    assert not layout.output.exists()
 
 
 def _appears(path: Path, process: subprocess.Popen[bytes]) -> str:

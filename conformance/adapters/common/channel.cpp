@@ -31,6 +31,22 @@ int dial(const addrinfo& address) {
   return -1;
 }
 
+/// The parser itself keeps no stack of calls, so it may stop at the first bracket that is too deep.
+json parse(const std::string& line) {
+  const auto check_nesting = [](int outer, json::parse_event_t event, json&) {
+    const bool opens =
+        event == json::parse_event_t::object_start || event == json::parse_event_t::array_start;
+    if (opens && outer >= kMaxNesting) {
+      throw BadRequest("a line of the control connection nests deeper than " +
+                       std::to_string(kMaxNesting) + " levels");
+    }
+    return true;
+  };
+  json message = json::parse(line, check_nesting, /*allow_exceptions=*/false);
+  if (message.is_discarded()) throw BadRequest("a line of the control connection is no JSON");
+  return message;
+}
+
 }  // namespace
 
 Channel::Channel(const std::string& host, const std::string& port) {
@@ -63,9 +79,7 @@ std::optional<json> Channel::read() {
     if (end != std::string::npos) {
       const std::string line = buffer_.substr(0, end);
       buffer_.erase(0, end + 1);
-      json message = json::parse(line, nullptr, /*allow_exceptions=*/false);
-      if (message.is_discarded()) throw BadRequest("a line of the control connection is no JSON");
-      return message;
+      return parse(line);
     }
     searched = buffer_.size();
     const ssize_t count = recv(socket_, chunk.data(), chunk.size(), 0);

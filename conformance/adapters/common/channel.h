@@ -11,6 +11,8 @@
 namespace tdconf::adapter {
 
 inline constexpr std::size_t kMaxMessageBytes = std::size_t{8} << 20;
+/// How deep the lists and objects of a message may nest: whatever walks one recurses.
+inline constexpr int kMaxNesting = 64;
 
 /// The control connection to the judge: one JSON object per line in each direction.
 class Channel {
@@ -28,7 +30,8 @@ class Channel {
 
   /// Returns the next message, or nothing once the connection has ended.
   ///
-  /// Errors  BadRequest: the line is no JSON, or is longer than kMaxMessageBytes.
+  /// Errors  BadRequest: the line is no JSON, is longer than kMaxMessageBytes, or nests deeper than
+  ///         kMaxNesting.
   std::optional<json> read();
 
   /// Writes one message; any thread may call it. A lost connection is noticed by read().

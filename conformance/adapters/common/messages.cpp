@@ -21,6 +21,21 @@ Hello decode_hello(const json& message) {
   return {};
 }
 
+/// The limits that a number has, both of them allowed.
+struct Range {
+  std::int64_t first = 0;
+  std::int64_t last = 0;
+};
+
+std::int64_t decode_within(const Fields& fields, const std::string& key, const Range& range) {
+  const auto number = fields.required<std::int64_t>(key);
+  if (number < range.first || number > range.last) {
+    throw BadRequest(fields.where() + '.' + key + ": expected " + std::to_string(range.first) +
+                     " to " + std::to_string(range.last) + ", got " + std::to_string(number));
+  }
+  return number;
+}
+
 GroupSpec decode_group(const json& group, const std::string& where) {
   const Fields fields(group, where, {"name", "kind", "ranks", "backend"});
   GroupSpec spec{.name = fields.required<std::string>("name"),
@@ -43,11 +58,13 @@ std::string decode_store(const json& store) {
 Join decode_join(const json& message) {
   const Fields fields(
       message, "join", with_envelope({"rank", "world_size", "store", "groups", "timeout_ms"}));
-  Join join{.rank = fields.required<std::int64_t>("rank"),
-            .world_size = fields.required<std::int64_t>("world_size"),
+  const auto world_size = decode_within(fields, "world_size", {.first = 1, .last = kMaxWorldSize});
+  const Range timeouts{.first = 1, .last = kMaxTimeout.count()};
+  Join join{.rank = decode_within(fields, "rank", {.first = 0, .last = world_size - 1}),
+            .world_size = world_size,
             .store_path = decode_store(fields.required<json>("store")),
             .groups = {},
-            .timeout = std::chrono::milliseconds(fields.required<std::int64_t>("timeout_ms"))};
+            .timeout = std::chrono::milliseconds(decode_within(fields, "timeout_ms", timeouts))};
   const auto groups = fields.required<std::vector<json>>("groups");
   for (std::size_t i = 0; i < groups.size(); ++i) {
     join.groups.push_back(decode_group(groups[i], "join.groups[" + std::to_string(i) + ']'));

@@ -13,6 +13,8 @@
 namespace tdconf::adapter {
 
 inline constexpr std::int64_t kProtocolVersion = 1;
+inline constexpr std::int64_t kMaxWorldSize = 1024;
+inline constexpr std::chrono::milliseconds kMaxTimeout = std::chrono::days(1);
 
 struct Hello {};
 
@@ -55,8 +57,8 @@ std::int64_t decode_seq(const json& message);
 
 /// Decodes one request of the protocol.
 ///
-/// Errors  BadRequest: unknown type, unknown or missing field, a field of another type, or another
-///         protocol version.
+/// Errors  BadRequest: unknown type, unknown or missing field, a field of another type, another
+///         protocol version, or a number of `join` that is out of its range.
 Request decode_request(const json& message);
 
 /// What a step returns, as the `value` of `returned`.

@@ -34,7 +34,7 @@ void pin_interface(const std::string& judge_host) {
 class Server {
  public:
   Server(const Player& player, const CommandLine& line)
-      : player_(player), token_(line.token), channel_(line.host, line.port) {}
+      : player_(player), rank_(line.rank), token_(line.token), channel_(line.host, line.port) {}
 
   [[noreturn]] void run() {
     std::thread([this] { read_requests(); }).detach();
@@ -112,7 +112,7 @@ class Server {
   }
 
   json answer_to(const Request& request) const {
-    if (const auto* join = std::get_if<Join>(&request.body)) return answer_join(player_, *join);
+    if (const auto* join = std::get_if<Join>(&request.body)) return answer_to_join(*join);
     if (const auto* step = std::get_if<Step>(&request.body)) return answer_step(player_, *step);
     if (std::holds_alternative<Hello>(request.body)) return hello();
     if (std::holds_alternative<EndCase>(request.body)) {
@@ -121,6 +121,14 @@ class Server {
     }
     if (std::holds_alternative<Reset>(request.body)) player_.reset();
     return {{"type", "done"}};
+  }
+
+  json answer_to_join(const Join& join) const {
+    if (join.rank != rank_) {
+      throw BadRequest("join.rank: this process plays rank " + std::to_string(rank_) + ", got " +
+                       std::to_string(join.rank));
+    }
+    return answer_join(player_, join);
   }
 
   json hello() const {
@@ -144,6 +152,7 @@ class Server {
   }
 
   const Player& player_;
+  const std::int64_t rank_;
   const std::string token_;
   Channel channel_;
   std::mutex mutex_;

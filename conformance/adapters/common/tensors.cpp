@@ -63,6 +63,8 @@ at::Tensor make_plain(const Fields& fields) {
   const auto shape = fields.required<std::vector<std::int64_t>>("shape");
   const auto dtype = fields.required<std::string>("dtype");
   const auto scalar_type = scalar_type_named(dtype, fields.where());
+  const auto itemsize = static_cast<std::int64_t>(at::elementSize(scalar_type));
+  check_tensor_size(shape, itemsize, fields.where() + ".shape");
   try {
     const Bytes bytes = fill_bytes(
         fill_from_json(fields.required<json>("fill")), dtype_named(dtype), count_elements(shape));
@@ -138,6 +140,20 @@ void add_bytes(const at::Tensor& tensor, json& description) {
 }
 
 }  // namespace
+
+void check_tensor_size(const std::vector<std::int64_t>& shape,
+                       std::int64_t itemsize,
+                       const std::string& where) {
+  std::int64_t room = kMaxTensorBytes / itemsize;
+  for (const std::int64_t size : shape) {
+    if (size < 0) throw BadRequest(where + ": negative size in " + json(shape).dump());
+    room /= std::max<std::int64_t>(size, 1);
+  }
+  if (room < 1) {
+    throw BadRequest(where + ": " + json(shape).dump() + " with " + std::to_string(itemsize) +
+                     " bytes an element exceeds " + std::to_string(kMaxTensorBytes) + " bytes");
+  }
+}
 
 at::Tensor make_tensor(const json& tree, const std::string& where) {
   const Fields fields(tree, where, {"kind", "dtype", "shape", "fill", "form"});

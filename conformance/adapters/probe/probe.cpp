@@ -120,6 +120,7 @@ json Probe::result(const Fields& args) {
 json Probe::gather_buffers(const Fields& args) {
   const auto length = args.required<std::int64_t>("header");
   if (length < 1) throw BadRequest("c10d_gather_buffers.header: expected 1 or more");
+  check_tensor_size({length}, sizeof(std::int64_t), "c10d_gather_buffers.header");
   const tdref::Group& group = groups_.named(args.optional<std::string>("group"));
   const int dst = peer_of(args, "dst", group);
   if (dst != group.group_rank()) {

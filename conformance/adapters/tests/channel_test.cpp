@@ -57,6 +57,35 @@ TEST_F(ChannelTest, RefusesALineThatIsNoJson) {
   EXPECT_THROW(channel_->read(), BadRequest);
 }
 
+std::string nested_lists(int levels) {
+  const auto count = static_cast<std::size_t>(levels);
+  return std::string(count, '[') + std::string(count, ']') + '\n';
+}
+
+TEST_F(ChannelTest, ReadsALineThatNestsUpToTheLimit) {
+  judge_writes(nested_lists(64));
+  EXPECT_EQ(channel_->read()->dump() + '\n', nested_lists(64));
+  // Neither neighbours nor brackets in a text nest.
+  const std::string flat =
+      '[' + std::string(65, ' ') + "[],{},[],\"" + std::string(65, '[') + "\"]";
+  judge_writes(flat + '\n');
+  EXPECT_EQ(channel_->read()->size(), 4u);
+}
+
+TEST_F(ChannelTest, RefusesALineThatNestsDeeper) {
+  const auto read = [this] { channel_->read(); };
+  const auto refused =
+      ThrowsMessage<BadRequest>("a line of the control connection nests deeper than 64 levels");
+  judge_writes(nested_lists(65));
+  EXPECT_THAT(read, refused);
+  judge_writes(nested_lists(30'000));
+  EXPECT_THAT(read, refused);
+  std::string objects;
+  for (int i = 0; i < 65; ++i) objects += "{\"a\":";
+  judge_writes(objects + "1" + std::string(65, '}') + '\n');
+  EXPECT_THAT(read, refused);
+}
+
 TEST_F(ChannelTest, RefusesALineBeyondTheLimit) {
   // The kernel's buffer is smaller than the line, so both ends have to move.
   std::thread judge([this] {

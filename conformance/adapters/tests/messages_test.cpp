@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include <limits>
+
 namespace tdconf::adapter {
 namespace {
 
@@ -91,6 +93,42 @@ TEST(DecodeRequest, RefusesWhatTheProtocolDoesNotName) {
         decode_request({{"seq", 1}, {"type", "sned"}});
       },
       ThrowsMessage<BadRequest>("request.type: unknown type `sned`"));
+}
+
+json join_with(const char* key, std::int64_t number) {
+  json request = kJoin;
+  request[key] = number;
+  return request;
+}
+
+TEST(DecodeRequest, ReadsTheLargestWorldAndTheLongestTimeout) {
+  json request = join_with("world_size", 1024);
+  request["rank"] = 1023;
+  request["timeout_ms"] = 86'400'000;
+  const Request decoded = decode_request(request);
+  const auto& join = std::get<Join>(decoded.body);
+  EXPECT_EQ(join.rank, 1023);
+  EXPECT_EQ(join.world_size, 1024);
+  EXPECT_EQ(join.timeout, std::chrono::hours(24));
+}
+
+TEST(DecodeRequest, RefusesAJoinBeyondTheLimits) {
+  constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
+  const auto refused = [](const char* key, std::int64_t number, const std::string& range) {
+    EXPECT_THAT([&] { decode_request(join_with(key, number)); },
+                ThrowsMessage<BadRequest>("join." + std::string(key) + ": expected " + range +
+                                          ", got " + std::to_string(number)));
+  };
+  for (const std::int64_t size :
+       {std::int64_t{-1}, std::int64_t{0}, std::int64_t{1025}, kLargest}) {
+    refused("world_size", size, "1 to 1024");
+  }
+  for (const std::int64_t rank : {std::int64_t{-1}, std::int64_t{3}, kLargest}) {
+    refused("rank", rank, "0 to 2");
+  }
+  for (const std::int64_t timeout : {std::int64_t{0}, std::int64_t{86'400'001}, kLargest}) {
+    refused("timeout_ms", timeout, "1 to 86400000");
+  }
 }
 
 TEST(DecodeRequest, RefusesAnotherProtocolVersion) {

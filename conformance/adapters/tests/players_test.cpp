@@ -10,6 +10,7 @@
 namespace tdconf::adapter {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 
 /// A player, what it is a player of, and the operations that the protocol gives to its like.
@@ -72,6 +73,27 @@ TEST_P(Players, ClaimNothingTwice) {
 TEST_P(Players, RefuseAValueThatTheyDoNotHold) {
   const json refused = answer("wait", {{"works", "nobody"}});
   EXPECT_EQ(refused["type"], "error");
+}
+
+TEST_P(Players, RefuseATensorBeyondTheBound) {
+  const json leaf{{"kind", "tensor"},
+                  {"dtype", "int64"},
+                  {"shape", {4294967296, 4294967296}},
+                  {"fill", {{"const", 1}}}};
+  const json tree{{"kind", "tensordict"},
+                  {"batch_size", json::array()},
+                  {"names", nullptr},
+                  {"device", nullptr},
+                  {"entries", json::array({json::array({"a", leaf})})},
+                  {"consolidated", false},
+                  {"locked", false}};
+  const bool makes_trees = GetParam().operations.contains("make");
+  const json refused = makes_trees
+                           ? answer("make", {{"name", "x"}, {"tree", tree}})
+                           : answer("c10d_recv", {{"tensor", leaf}, {"src", 0}, {"tag", 0}});
+  EXPECT_EQ(refused["type"], "error") << refused;
+  EXPECT_THAT(refused["message"].get<std::string>(),
+              AllOf(HasSubstr("[4294967296,4294967296]"), HasSubstr("1073741824 bytes")));
 }
 
 INSTANTIATE_TEST_SUITE_P(OfThisRepository,
@@ -162,6 +184,17 @@ TEST_F(ReferenceClaims, CoverTheKindsThatItMakes) {
   EXPECT_FALSE(claims("kind:lazy_stack"));
   EXPECT_EQ(make(tensordict_of(persistent))["what"], "kind:persistent");
   EXPECT_FALSE(claims("kind:persistent"));
+}
+
+TEST(ProbeBuffers, HaveHeadersWithinTheBound) {
+  Probe probe;
+  const json args{{"dst", 0}, {"header", 134217729}};
+  const json refused =
+      answer_step(probe.player(), {.op = "c10d_gather_buffers", .args = args, .as = std::nullopt});
+  EXPECT_EQ(refused["type"], "error");
+  EXPECT_EQ(refused["message"],
+            "c10d_gather_buffers.header: [134217729] with 8 bytes an element exceeds 1073741824 "
+            "bytes");
 }
 
 TEST(ProbeClaims, NoFormOfATensor) {

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <memory>
@@ -48,7 +49,6 @@ class ServeTest : public testing::Test {
 
   [[noreturn]] void play(std::string address) {
     setenv("TDCONF_TOKEN", "secret", 1);
-    setenv("SLURM_PROCID", "3", 1);
     const auto block = [this](const Fields&, const auto&) {
       put_byte(entered_[1]);
       take_byte(release_[0]);
@@ -61,10 +61,16 @@ class ServeTest : public testing::Test {
                         .join = [](const Join&) {},
                         .leftovers = [] { return Leftovers{.values = 2, .works = 1}; },
                         .reset = [] {}};
-    std::array arguments{std::string("adapter"), std::string("--connect"), std::move(address)};
-    std::array<char*, 4> argv{
-        arguments[0].data(), arguments[1].data(), arguments[2].data(), nullptr};
-    run_adapter(player, 3, argv.data());
+    std::array arguments{std::string("adapter"),
+                         std::string("--connect"),
+                         std::move(address),
+                         std::string("--rank"),
+                         std::string("3")};
+    std::array<char*, arguments.size() + 1> argv{};
+    std::transform(arguments.begin(), arguments.end(), argv.begin(), [](std::string& argument) {
+      return argument.data();
+    });
+    run_adapter(player, static_cast<int>(arguments.size()), argv.data());
   }
 
   json ask(json request) {
@@ -135,6 +141,30 @@ TEST_F(ServeTest, AnswersABadRequestByErrorAndGoesOn) {
   EXPECT_EQ(ask({{"seq", 2}, {"type", "reset"}}), json({{"seq", 2}, {"type", "done"}}));
   EXPECT_EQ(ask({{"seq", 3}, {"type", "end_case"}})["leftovers"],
             json({{"values", 2}, {"works", 1}}));
+}
+
+TEST_F(ServeTest, JoinsOnlyAsTheRankThatItPlays) {
+  json join{{"seq", 1},
+            {"type", "join"},
+            {"rank", 3},
+            {"world_size", 4},
+            {"store", {{"kind", "file"}, {"path", "/x"}}},
+            {"groups", json::array()},
+            {"timeout_ms", 1000}};
+  EXPECT_EQ(ask(join), json({{"seq", 1}, {"type", "joined"}}));
+  join["rank"] = 2;
+  EXPECT_EQ(ask(join),
+            json({{"seq", 1},
+                  {"type", "error"},
+                  {"message", "join.rank: this process plays rank 3, got 2"}}));
+}
+
+TEST_F(ServeTest, GivesUpWhenAMessageNestsTooDeep) {
+  json deep{{"seq", 1}, {"type", "step"}, {"op", "block"}, {"args", json::object()}};
+  for (int level = 0; level < 64; ++level) deep["args"] = json{{"a", deep["args"]}};
+  channel_->write(deep);
+  EXPECT_EQ(channel_->read(), std::nullopt);
+  EXPECT_EQ(exit_status(), 69);
 }
 
 TEST_F(ServeTest, GivesUpWhenAMessageHasNoSeq) {

@@ -130,6 +130,27 @@ TEST(Tensors, RefuseWhatIsNoTensorTree) {
   EXPECT_THROW(make(surprising), BadRequest);
 }
 
+TEST(Tensors, RefuseAShapeBeyondTheBound) {
+  const std::vector<std::string> shapes{"[1000000000000]",
+                                        "[4294967296,4294967296]",
+                                        "[0,9223372036854775807,9223372036854775807]",
+                                        "[134217729]"};
+  for (const std::string& shape : shapes) {
+    EXPECT_THAT([&] { make(tree("int64", json::parse(shape), ramp(0))); },
+                ThrowsMessage<BadRequest>("x.shape: " + shape +
+                                          " with 8 bytes an element exceeds 1073741824 bytes"));
+  }
+}
+
+TEST(TensorSize, MayBeTheBoundItself) {
+  EXPECT_NO_THROW(check_tensor_size({1 << 15, 1 << 15}, 1, "x"));
+  EXPECT_THROW(check_tensor_size({1 << 15, (1 << 15) + 1}, 1, "x"), BadRequest);
+  EXPECT_NO_THROW(check_tensor_size({1 << 26}, 16, "x"));
+  EXPECT_THROW(check_tensor_size({(1 << 26) + 1}, 16, "x"), BadRequest);
+  EXPECT_NO_THROW(check_tensor_size({0, 3}, 16, "x"));
+  EXPECT_NO_THROW(check_tensor_size({}, 16, "x"));
+}
+
 TEST(TensorSnapshot, HasTheBytesUpTo1024AndADigestBeyond) {
   const json inlined = snapshot_tensor(make(tree("uint8", {1024}, {{"const", 1}})));
   EXPECT_EQ(inlined["bytes"].get<std::string>().size(), 2048u);

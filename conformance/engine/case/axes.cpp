@@ -11,12 +11,28 @@ namespace {
 
 using nlohmann::json;
 
+/// Of an axis and of a value, in characters.
+constexpr std::size_t kMaxLength = 64;
+constexpr std::size_t kMaxExpansion = 1024;
+
+void check_expansion(std::size_t count, const Node& axes) {
+  if (count > kMaxExpansion) {
+    refuse(axes.where,
+           "axes",
+           concat("more than ", kMaxExpansion, " combinations"),
+           concat("at most ", kMaxExpansion));
+  }
+}
+
 json read_value(const Node& node, const std::string& axis) {
   static const std::regex kNameable("[A-Za-z0-9_.:,+-]+");
   const std::string what = concat("axis `", axis, "`");
   if (node.scalar() == nullptr) refuse(node, what, "scalars");
-  if (!std::regex_match(axis_value(*node.scalar()), kNameable)) {
-    refuse(node, what, "values of letters, digits and any of _ . : , + -");
+  const std::string text = axis_value(*node.scalar());
+  if (text.size() > kMaxLength || !std::regex_match(text, kNameable)) {
+    refuse(node,
+           what,
+           concat("values of at most ", kMaxLength, " letters, digits and any of _ . : , + -"));
   }
   return *node.scalar();
 }
@@ -26,9 +42,11 @@ std::vector<Scope> product(const Node& axes) {
   std::vector<Scope> choices{{}};
   for (const auto& [key, values] : read_map(axes, "axes")) {
     const std::string axis = read_string(key, "the name of an axis");
-    if (!std::regex_match(axis, kName) || axis == "rank" || axis == "world") {
+    if (axis.size() > kMaxLength || !std::regex_match(axis, kName) || axis == "rank" ||
+        axis == "world") {
       refuse(key, "axes", "names of small letters, digits and _, but not rank and world");
     }
+    check_expansion(choices.size() * read_list(values, concat("axis `", axis, "`")).size(), values);
     std::vector<Scope> longer;
     for (const Scope& choice : choices) {
       for (const Node& value : read_list(values, concat("axis `", axis, "`"))) {
@@ -51,6 +69,7 @@ std::vector<Scope> choices_of_axes(const Node* axes) {
   for (const Node& alternative : read_list(*axes, "axes")) {
     std::vector<Scope> more = product(alternative);
     choices.insert(choices.end(), more.begin(), more.end());
+    check_expansion(choices.size(), *axes);
   }
   if (choices.empty()) refuse(*axes, "axes", "at least one mapping");
   return choices;

@@ -18,13 +18,19 @@ namespace {
 
 constexpr std::chrono::milliseconds kDefaultDeadline{10'000};
 constexpr std::int64_t kMaxWorld = 16;
+constexpr double kMaxDeadlineS = 3600;
 
 const std::vector<std::string> kBackends{"gloo", "cpu:gloo", "undefined"};
 
 std::string parse_id(const Node& node) {
   static const std::regex kId("[a-z0-9_-]+(/[a-z0-9_-]+)+");
   const std::string id = read_string(node, "id");
-  if (!std::regex_match(id, kId)) refuse(node, "id", "two or more components of [a-z0-9_-]");
+  constexpr std::size_t kMaxLength = 128;
+  if (id.size() > kMaxLength || !std::regex_match(id, kId)) {
+    refuse(node,
+           "id",
+           concat("two or more components of [a-z0-9_-], ", kMaxLength, " characters in all"));
+  }
   return id;
 }
 
@@ -195,8 +201,9 @@ std::chrono::milliseconds parse_deadline(const CaseNodes& nodes, const Node& doc
   if (nodes.deadline == nullptr) return kDefaultDeadline;
   parse_sentence(*nodes.slow, "slow");
   const nlohmann::json* seconds = nodes.deadline->scalar();
-  if (seconds == nullptr || !seconds->is_number() || seconds->get<double>() <= 0) {
-    refuse(*nodes.deadline, "deadline_s", "a positive number");
+  if (seconds == nullptr || !seconds->is_number() || seconds->get<double>() <= 0 ||
+      seconds->get<double>() > kMaxDeadlineS) {
+    refuse(*nodes.deadline, "deadline_s", concat("a positive number, at most ", kMaxDeadlineS));
   }
   return std::chrono::milliseconds(std::llround(1000 * seconds->get<double>()));
 }

@@ -114,7 +114,7 @@ class ValueParser {
     const Node* fill =
         fill_is == FillIs::kOptional ? reader.optional("fill") : &reader.required("fill");
     reader.finish();
-    const std::int64_t numel = count_elements(leaf.shape);
+    const std::int64_t numel = count_elements_of(leaf, node);
     leaf.parts = {{fill == nullptr ? automatic_fill(*leaf.dtype) : parse_fill(*fill), numel}};
     ++tensors_;
     try {
@@ -126,6 +126,19 @@ class ValueParser {
   }
 
  private:
+  std::int64_t count_elements_of(const TensorLeaf& leaf, const Node& node) const {
+    constexpr std::int64_t kMaxBytes = std::int64_t{1} << 28;
+    try {
+      const std::int64_t numel = count_elements(leaf.shape);
+      if (numel > kMaxBytes / static_cast<std::int64_t>(leaf.dtype->size_bytes)) {
+        refuse(node.where, what_, concat(numel, " elements"), "tensors of at most 2^28 bytes");
+      }
+      return numel;
+    } catch (const std::invalid_argument& error) {
+      throw InputError(concat(to_string(node.where), ": in ", what_, ": ", error.what()));
+    }
+  }
+
   Fill automatic_fill(const DType& dtype) const {
     if (is_scrambled_by_default(dtype)) {
       return {Scramble{static_cast<std::uint64_t>(1000 * seed_ + tensors_)}};

@@ -3,6 +3,7 @@
 
 #include <yaml-cpp/yaml.h>
 
+#include <filesystem>
 #include <fstream>
 #include <regex>
 #include <sstream>
@@ -15,12 +16,16 @@ namespace {
 using nlohmann::json;
 
 constexpr int kMaxDepth = 64;
+constexpr int kMaxNodes = 200'000;
 
 /// Types a plain scalar as the core schema of YAML 1.2 does.
 json typed(const std::string& text, const Location& where) {
   static const std::regex kInteger("[-+]?(0|[1-9][0-9]*)");
   static const std::regex kFloat(R"([-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?)");
   static const std::regex kDisputed("(?:yes|no|on|off)", std::regex::icase);
+  // Nothing that is typed is longer, and std::regex recurses for every character.
+  constexpr std::size_t kLongestTyped = 64;
+  if (text.size() > kLongestTyped) return text;
   if (text.empty() || text == "~" || text == "null") return nullptr;
   if (text == "true") return true;
   if (text == "false") return false;
@@ -36,12 +41,24 @@ json typed(const std::string& text, const Location& where) {
   return text;
 }
 
+void check_utf8(const std::string& text, const std::string& file) {
+  try {
+    static_cast<void>(json(text).dump());
+  } catch (const json::type_error& error) {
+    throw InputError(concat(file, ": not UTF-8: ", error.what()));
+  }
+}
+
 class Converter {
  public:
   explicit Converter(const std::string& file) : file_(std::make_shared<const std::string>(file)) {}
 
-  Node convert(const YAML::Node& yaml, int depth = 0) const {
+  Node convert(const YAML::Node& yaml, int depth = 0) {
     Node node{locate(yaml.Mark()), json(nullptr)};
+    // An alias is copied wherever it stands, so that a short file can become a large one.
+    if (++nodes_ > kMaxNodes) {
+      refuse(node.where, "a file", "more values", concat(kMaxNodes, " values, aliases unfolded"));
+    }
     if (depth > kMaxDepth) refuse(node.where, "a document", "deeper nesting", "64 levels");
     if (yaml.IsScalar()) {
       const bool is_plain = yaml.Tag() == "?";
@@ -59,7 +76,7 @@ class Converter {
   Location locate(const YAML::Mark& mark) const { return {file_, mark.line + 1}; }
 
  private:
-  Node::Map convert_map(const YAML::Node& yaml, int depth) const {
+  Node::Map convert_map(const YAML::Node& yaml, int depth) {
     Node::Map map;
     for (const auto& entry : yaml) {
       Node key = convert(entry.first, depth + 1);
@@ -75,6 +92,7 @@ class Converter {
   }
 
   std::shared_ptr<const std::string> file_;
+  int nodes_ = 0;
 };
 
 }  // namespace
@@ -84,7 +102,8 @@ std::string to_string(const Location& where) {
 }
 
 std::vector<Node> parse_yaml(const std::string& text, const std::string& file) {
-  const Converter converter(file);
+  Converter converter(file);
+  check_utf8(text, file);
   try {
     std::vector<Node> documents;
     for (const YAML::Node& yaml : YAML::LoadAll(text)) documents.push_back(converter.convert(yaml));
@@ -95,6 +114,8 @@ std::vector<Node> parse_yaml(const std::string& text, const std::string& file) {
 }
 
 std::vector<Node> parse_yaml_file(const std::string& path) {
+  // A folder or a pipe would read as an empty document, or for ever.
+  if (!std::filesystem::is_regular_file(path)) throw InputError(concat(path, ": is not a file"));
   std::ifstream file(path);
   std::ostringstream text;
   text << file.rdbuf();

@@ -17,8 +17,21 @@ std::string names_in(const Scope& scope) {
   return join(names, ", ");
 }
 
+std::int64_t add(std::int64_t value, const std::string& difference, const Location& where) {
+  std::int64_t sum = 0;
+  try {
+    if (!__builtin_add_overflow(value, std::stoll(difference), &sum)) return sum;
+  } catch (const std::out_of_range&) {
+    // refused below
+  }
+  refuse(where, "a substitution", concat(value, difference), "numbers of at most 64 bits");
+}
+
 json substitute_string(const std::string& text, const Location& where, const Scope& scope) {
   static const std::regex kReference(R"((?:(.*)@)?\$([a-z_][a-z0-9_]*)(?:([+-][0-9]+))?)");
+  // Most texts hold no reference, and std::regex recurses for every character.
+  constexpr std::size_t kLongestReference = 256;
+  if (text.size() > kLongestReference || text.find('$') == std::string::npos) return text;
   std::smatch match;
   if (!std::regex_match(text, match, kReference)) return text;
   const std::string name = match[2];
@@ -33,7 +46,7 @@ json substitute_string(const std::string& text, const Location& where, const Sco
       refuse(
           where, "a substitution", concat("`", text, "` of ", value.dump()), "integers to add to");
     }
-    value = value.get<std::int64_t>() + std::stoll(match[3]);
+    value = add(value.get<std::int64_t>(), match[3], where);
   }
   if (!match[1].matched) return value;
   return concat(match[1].str(), "@", value.is_string() ? value.get<std::string>() : value.dump());

@@ -93,6 +93,7 @@ ResultsWriter::ResultsWriter(const std::string& path) : file_(path) {
 void ResultsWriter::write(const json& line) {
   // Exceptions of an implementation may hold bytes that are not UTF-8.
   file_ << line.dump(-1, ' ', false, json::error_handler_t::replace) << std::endl;
+  if (!file_) throw std::runtime_error("results.jsonl cannot be written; is the disk full?");
 }
 
 void ResultsWriter::write_header(json fields) {

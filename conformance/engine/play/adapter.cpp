@@ -62,8 +62,9 @@ void Adapter::finish_greeting() {
 void Adapter::kill() {
   if (process_ != nullptr) {
     process_->kill_group();
-  } else if (pid_ && !exit_) {
-    // The server has not reported its end, so that the number still belongs to its child.
+  } else if (pid_ && *pid_ > 1 && !exit_) {
+    // The server has not reported its end, so that the number still belongs to its child. Numbers
+    // below 2 would be whole groups of processes.
     ::kill(static_cast<pid_t>(*pid_), SIGKILL);
   }
 }

@@ -28,6 +28,15 @@ void check_length(std::size_t size_bytes, const char* direction) {
       concat("a message ", direction, " is longer than ", kMaxMessageBytes, " bytes"));
 }
 
+/// Writing a message out again is recursive, whoever sent it.
+bool refuse_depth(int depth, nlohmann::json::parse_event_t, nlohmann::json&) {
+  constexpr int kMaxDepth = 512;
+  if (depth > kMaxDepth) {
+    throw ProtocolError(concat("a message is nested deeper than ", kMaxDepth, " levels"));
+  }
+  return true;
+}
+
 }  // namespace
 
 Channel::Channel(FileDescriptor socket) : socket_(std::move(socket)) {
@@ -83,7 +92,7 @@ std::optional<nlohmann::json> Channel::take() {
   received_.erase(0, end + 1);
   scanned_ = 0;
   try {
-    return nlohmann::json::parse(line);
+    return nlohmann::json::parse(line, refuse_depth);
   } catch (const nlohmann::json::exception&) {
     constexpr std::size_t kShown = 80;
     throw ProtocolError(concat("a line is not JSON: ",

@@ -5,9 +5,11 @@
 
 #include <filesystem>
 #include <fstream>
+#include <numeric>
 
 #include "engine/case/fixtures.h"
 #include "engine/tests/support.h"
+#include "values/text.h"
 
 namespace tdconf {
 namespace {
@@ -180,6 +182,13 @@ INSTANTIATE_TEST_SUITE_P(
         Broken{"slash", "world: 1\naxes: {n: [a/b]}\nranks: {}\n", "in axis `n`: got \"a/b\""},
         Broken{
             "sum", "world: 1\naxes: {n: [a]}\nranks: {$n+1: []}\n", "allowed: integers to add to"},
+        Broken{"overflow",
+               "world: 1\naxes: {n: [1]}\nranks: {$n+9223372036854775807: []}\n",
+               "numbers of at most 64 bits"},
+        Broken{"long_deadline",
+               "world: 1\ndeadline_s: 1e300\nslow: never\nranks: {0: []}\n",
+               "in deadline_s: got 1e+300, allowed: a positive number, at most 3600"},
+        Broken{"utf8", "world: 1\nnotes: \xff\nranks: {0: []}\n", "not UTF-8"},
         Broken{"rank",
                "world: 1\nranks: {1: []}\n",
                "case.yaml:6: in ranks: got 1, allowed: ranks 0 to 0"},
@@ -207,6 +216,38 @@ INSTANTIATE_TEST_SUITE_P(
                "world: 1\nranks: {0: [{make: v}]}\n",
                "in a reference: got `v`, allowed: the values "},
         Broken{"yaml", "world: [\n", "not YAML"}));
+
+std::string list_of(int count) {
+  std::vector<int> numbers(static_cast<std::size_t>(count));
+  std::iota(numbers.begin(), numbers.end(), 0);
+  return concat("[", join(numbers, ","), "]");
+}
+
+TEST(CaseParser, RefusesMoreCombinationsThanItsLimit) {
+  const auto axes = [](int a, int b) {
+    return concat(
+        kHead, "world: 1\naxes: {a: ", list_of(a), ", b: ", list_of(b), "}\nranks: {0: []}\n");
+  };
+  EXPECT_THAT(error_of(axes(33, 32)), HasSubstr("more than 1024 combinations"));
+  EXPECT_EQ(error_of(axes(32, 32)), "no error");
+}
+
+TEST(CaseParser, RefusesAliasesThatUnfoldToALargeFile) {
+  std::string yaml = kHead + "world: 1\nnotes:\n  - &a0 [x]\n";
+  for (int i = 0; i < 18; ++i) {
+    yaml += concat("  - &a", i + 1, " [*a", i, ", *a", i, "]\n");
+  }
+  EXPECT_THAT(error_of(yaml), HasSubstr("more values, allowed: 200000 values"));
+}
+
+TEST(CaseParser, TakesLongTextsButNotLongIds) {
+  const std::string text(100'000, 'x');
+  EXPECT_EQ(error_of(concat(kHead, "world: 1\nnotes: ", text, "\nranks: {0: []}\n")), "no error");
+  EXPECT_THAT(
+      error_of(concat(
+          "id: a/", text, "\nclauses: [c]\nlevel: must\nsays: s\nworld: 1\nranks: {0: []}\n")),
+      HasSubstr("128 characters in all"));
+}
 
 const std::string kMade =
     "world: 1\nvalues:\n  v: {batch_size: [2], entries: [[a, {dtype: int32, shape: "
@@ -280,6 +321,12 @@ INSTANTIATE_TEST_SUITE_P(
         Broken{"twice",
                "{batch_size: [], entries: [[a, {data: 1}], [a, {data: 2}]]}",
                "allowed: each key once"},
+        Broken{"huge",
+               "{batch_size: [], entries: [[a, {dtype: int64, shape: [1000000000000]}]]}",
+               "got 1000000000000 elements, allowed: tensors of at most 2^28 bytes"},
+        Broken{"overflow",
+               "{batch_size: [], entries: [[a, {dtype: bool, shape: [4294967296, 4294967296]}]]}",
+               "more than 2^63 - 1 elements"},
         Broken{"size", "{batch_size: [-1], entries: []}", "sizes of 0 and more"},
         Broken{"root",
                "{dtype: bool, shape: []}",

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include <limits>
 #include <stdexcept>
 
 namespace tdconf {
@@ -41,6 +42,9 @@ TEST(CountElements, MultipliesSizes) {
   EXPECT_EQ(count_elements(Shape{2, 3}), 6);
   EXPECT_EQ(count_elements(Shape{2, 0, 3}), 0);
   EXPECT_THROW(count_elements(Shape{2, -1}), std::invalid_argument);
+  constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
+  EXPECT_THROW(count_elements(Shape{kMax, 2}), std::invalid_argument);
+  EXPECT_THROW(count_elements(Shape{0, kMax, kMax}), std::invalid_argument);
 }
 
 }  // namespace

@@ -7,6 +7,8 @@ from pathlib import Path
 from tdconf import testing
 from tdconf.implementations import DEFAULT_NAMES
 
+_LARGEST_SCALE = 1e6
+
 
 def parser() -> argparse.ArgumentParser:
     """Returns the parser of every command."""
@@ -141,6 +143,9 @@ def _positive(text: str) -> int:
 
 def _scale(text: str) -> float:
     number = float(text)
-    if not 0 < number < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text} is not a positive number")
+    # Deadlines are counted in nanoseconds of 64 bits.
+    if not 0 < number <= _LARGEST_SCALE:
+        raise argparse.ArgumentTypeError(
+            f"{text} is not a positive number up to {_LARGEST_SCALE:.0f}"
+        )
     return number

@@ -7,9 +7,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from tdconf import build, doctor, environment, processes, run, testing
+from tdconf import build, doctor, environment, interruptions, processes, run, testing
 from tdconf.arguments import parser
-from tdconf.display import say
+from tdconf.display import open_closed_streams, say
 from tdconf.exits import Exit, TdconfError
 from tdconf.implementations import (
     DEFAULT_NAMES,
@@ -25,10 +25,11 @@ _FILTERS = ("run", "skip", "clause", "level", "axis")
 
 def main(arguments: Sequence[str]) -> int:
     """Does what `arguments` ask for and returns the exit code."""
+    open_closed_streams()
     options = parser().parse_args(_before_dashes(arguments))
     options.extra = _after_dashes(arguments)
     processes.adopt_orphans()
-    processes.interrupt_on_sigterm()
+    interruptions.interrupt_on_signals()
     try:
         if options.extra and options.command != "test":
             raise TdconfError(f"{options.command} takes no arguments after --", Exit.USAGE)
@@ -43,6 +44,10 @@ def main(arguments: Sequence[str]) -> int:
         # Whoever read our output has had enough of it; nothing more can be said there.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return int(Exit.INTERRUPTED)
+    except OSError as problem:
+        # A full disk or a folder that nobody may write to is no verdict on an implementation.
+        say(str(problem))
+        return int(Exit.NO_VERDICT)
 
 
 def _before_dashes(arguments: Sequence[str]) -> Sequence[str]:
@@ -58,6 +63,8 @@ def selection(options: argparse.Namespace) -> run.Selection:
     for path in options.files:
         if not path.exists():
             raise TdconfError(f"{path}: no such file", Exit.USAGE)
+        if not path.is_file() and not path.is_dir():
+            raise TdconfError(f"{path}: is neither a regular file nor a folder", Exit.USAGE)
     filters = [
         word
         for name in _FILTERS
@@ -95,18 +102,23 @@ def _build(layout: Layout, python: Path, targets: Sequence[str]) -> None:
 
 
 def _run(layout: Layout, options: argparse.Namespace, arguments: Sequence[str]) -> Exit:
-    named = options.impl or (_assigned_first(options) if options.assign else DEFAULT_NAMES)
+    players = parse_assignment(options.assign) if options.assign is not None else {}
+    if players:
+        # As the runner reads it, which takes no spaces.
+        options.assign = ",".join(f"{rank}={name}" for rank, name in players.items())
+    # A mixed run judges the implementation that plays the lowest rank.
+    named = options.impl or ([players[min(players)]] if players else DEFAULT_NAMES)
+    _check_expectations(options.expectations)
     selected = selection(options)
     # Read once before anything is installed: a typing error should not cost minutes.
     python = Path(os.path.abspath(options.python)) if options.python else layout.venv_python
     everything, chosen = known(layout, python, named)
-    assigned = parse_assignment(options.assign).values() if options.assign else ()
-    for name in assigned:
+    for name in players.values():
         require(everything, name, f"--assign {options.assign}")
     if options.out is not None:
         options.out = Path(os.path.abspath(options.out))
 
-    python = _prepare(layout, options, arguments, needed_packages([*chosen, *assigned]))
+    python = _prepare(layout, options, arguments, needed_packages([*chosen, *players.values()]))
     everything, chosen = known(layout, python, named)
     _build(layout, python, build.JUDGE_TARGETS)
     return run.run(
@@ -128,10 +140,12 @@ def _run(layout: Layout, options: argparse.Namespace, arguments: Sequence[str]) 
     )
 
 
-def _assigned_first(options: argparse.Namespace) -> list[str]:
-    """Names the implementation that a mixed run judges: the one that plays the lowest rank."""
-    players = parse_assignment(options.assign)
-    return [players[min(players)]]
+def _check_expectations(given: str | None) -> None:
+    """Refuses what several runners cannot read one after the other."""
+    if given not in (None, "none") and not Path(given).is_file():
+        raise TdconfError(
+            f"--expectations {given}: is not a regular file; allowed: a file, or none", Exit.USAGE
+        )
 
 
 def repeat(layout: Layout, options: argparse.Namespace) -> list[str]:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a run shows: progress while it lasts, a block for each failure, and one table."""
 
+import os
 import sys
 import time
 from collections.abc import Sequence
@@ -17,6 +18,20 @@ _FINDINGS_SHOWN = 5
 def say(line: str) -> None:
     """Prints a line about the launcher's own work, apart from the results."""
     print(f"tdconf: {line}", file=sys.stderr, flush=True)
+
+
+def open_closed_streams() -> None:
+    """Gives a standard stream that the caller has closed the null device to go to.
+
+    The next file to be opened would take its place, and get what a child prints.
+    """
+    while (null := os.open(os.devnull, os.O_RDWR)) <= 2:
+        os.set_inheritable(null, True)
+    os.close(null)
+    for name, descriptor in (("stdout", 1), ("stderr", 2)):
+        if getattr(sys, name) is None:
+            stream = open(descriptor, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+            setattr(sys, name, stream)
 
 
 class Progress(Protocol):

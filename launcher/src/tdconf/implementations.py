@@ -2,6 +2,7 @@
 """The implementations that can be judged: the built-in ones and those that the user names."""
 
 import os
+import re
 import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -14,6 +15,10 @@ from tdconf.layout import Layout
 DEFAULT_NAMES = ("reference", "tensordict")
 PROBE = "probe"
 _STARTS = {"exec": "", "fork": "fork:"}
+# A name is a word of the runner's command line and a folder of the results.
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
+_RANK = re.compile(r"[0-9]{1,10}")
+_LARGEST_RANK = 2**31 - 1
 
 
 @dataclass(frozen=True)
@@ -51,9 +56,10 @@ def built_in(layout: Layout, python: Path) -> dict[str, Implementation]:
 def parse(text: str) -> tuple[str, str | None]:
     """Reads the value of `--impl`: a built-in NAME, NAME=exec:COMMAND or NAME=fork:COMMAND."""
     name, separator, connectable = text.partition("=")
-    if not name or not all(letter.isalnum() or letter in "_.-" for letter in name):
+    if not _NAME.fullmatch(name):
         raise TdconfError(
-            f"--impl {text}: a name has letters, digits, '_', '.' and '-' only", Exit.USAGE
+            f"--impl {text}: a name has letters, digits, '_' and '-' only, and no '-' in front",
+            Exit.USAGE,
         )
     if not separator:
         return name, None
@@ -64,6 +70,12 @@ def parse(text: str) -> tuple[str, str | None]:
             "fork:COMMAND (one server that forks the ranks)",
             Exit.USAGE,
         )
+    try:
+        program = shlex.split(command)[0]
+    except ValueError as problem:
+        raise TdconfError(f"--impl {text}: {problem} in the command", Exit.USAGE) from problem
+    if not program:
+        raise TdconfError(f"--impl {text}: the command names no program", Exit.USAGE)
     return name, _STARTS[start] + command
 
 
@@ -102,8 +114,12 @@ def parse_assignment(text: str) -> dict[int, str]:
     players: dict[int, str] = {}
     for part in text.split(","):
         rank, separator, name = part.strip().partition("=")
-        if not separator or not rank.isdecimal() or not name:
-            raise TdconfError(f"--assign {text}: expected RANK=NAME,..., got '{part}'", Exit.USAGE)
+        if not separator or not _RANK.fullmatch(rank) or int(rank) > _LARGEST_RANK or not name:
+            raise TdconfError(
+                f"--assign {text}: expected RANK=NAME,... with ranks from 0 to {_LARGEST_RANK}, "
+                f"got '{part}'",
+                Exit.USAGE,
+            )
         if int(rank) in players:
             raise TdconfError(f"--assign {text}: rank {int(rank)} is named twice", Exit.USAGE)
         players[int(rank)] = name

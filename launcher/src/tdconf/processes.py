@@ -10,11 +10,14 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from types import FrameType
 
+from tdconf import interruptions
 from tdconf.exits import Exit, TdconfError
 
+_PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
+# Loaded once, here: between fork and exec nothing is loaded.
+_LIBC = ctypes.CDLL(None, use_errno=True)
 _GRACE_S = 5.0
 # A killed process ends as soon as the kernel lets go of it.
 _KILL_S = 30.0
@@ -28,18 +31,26 @@ def cores() -> str:
 
 def adopt_orphans() -> None:
     """Makes this process the parent of every descendant that loses its own: none gets away."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    if libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
+    if _LIBC.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
         raise OSError(ctypes.get_errno(), "prctl(PR_SET_CHILD_SUBREAPER) failed")
 
 
-def interrupt_on_sigterm() -> None:
-    """Makes SIGTERM end this process the way ctrl-C does."""
+def ending_with_us() -> Callable[[], None]:
+    """Returns a `preexec_fn` by which the program gets SIGTERM when this process ends, even killed.
 
-    def interrupt(_signal: int, _frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
+    It reaches that program alone, which has to end what it started itself.
+    """
+    parent = os.getpid()
 
-    signal.signal(signal.SIGTERM, interrupt)
+    def prepare() -> None:
+        # Our handler would note the signal, and be gone with the note after exec.
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        if _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0) != 0:
+            raise OSError(ctypes.get_errno(), "prctl(PR_SET_PDEATHSIG) failed")
+        if os.getppid() != parent:
+            signal.raise_signal(signal.SIGTERM)
+
+    return prepare
 
 
 def start(
@@ -55,6 +66,7 @@ def start(
             stderr=subprocess.STDOUT,
             env=None if environment is None else dict(environment),
             start_new_session=True,
+            preexec_fn=ending_with_us(),
         )
 
 
@@ -80,6 +92,7 @@ def run_logged(
         env=None if environment is None else dict(environment),
         cwd=directory,
         start_new_session=True,
+        preexec_fn=ending_with_us(),
         text=True,
         errors="replace",
     )
@@ -98,7 +111,15 @@ def run_logged(
 
 
 def end_trees(processes: Sequence[subprocess.Popen]) -> None:
-    """Ends `processes` and all their descendants: SIGTERM, then SIGKILL for what is left."""
+    """Ends `processes` and all their descendants: SIGTERM, then SIGKILL for what is left.
+
+    An interruption takes effect when they have ended.
+    """
+    with interruptions.put_off():
+        _end_trees(processes)
+
+
+def _end_trees(processes: Sequence[subprocess.Popen]) -> None:
     trees = {pid for process in processes for pid in descendants(process.pid)}
     for process in processes:
         _signal_group(process, signal.SIGTERM)

@@ -12,6 +12,8 @@ from tdconf.exits import Exit, from_status, worst
 
 Line = dict[str, Any]
 
+INTERRUPTED = "interrupted"
+
 COLUMNS = ("pass", "expected", "unexpected", "unsupported", "no verdict")
 _COLUMN_OF_UNEXPECTED = {
     "unsupported": "unsupported",
@@ -111,6 +113,8 @@ class Part:
 
     def code(self) -> Exit:
         """Returns how the runner ended, or an internal error where its file tells another story."""
+        if self.stopped == INTERRUPTED:
+            return Exit.INTERRUPTED
         if self.stopped is not None:
             seen = any(column(case) == "unexpected" for case in self.cases)
             return Exit.UNEXPECTED if seen else Exit.NO_VERDICT

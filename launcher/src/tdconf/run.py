@@ -15,6 +15,7 @@ from tdconf import display, doctor, results
 from tdconf.exits import Exit, TdconfError, from_status, worst
 from tdconf.implementations import Implementation, adapter_environment
 from tdconf.layout import Layout
+from tdconf.processes import ending_with_us
 from tdconf.watch import SILENCE_S, STOPPED_ON_PURPOSE, Job, Watching, run_jobs
 
 _READ_DEADLINE_S = 120.0
@@ -114,8 +115,25 @@ def _check(layout: Layout, options: Options, implementation: Implementation) -> 
     """Lets the runner read everything once, so that it says what is wrong with it only once."""
     command = [str(layout.runner), *options.selection.arguments(layout), "--check"]
     command += ["--expectations", _expectations(options, implementation)]
-    ended = subprocess.run(command, stdin=subprocess.DEVNULL, timeout=_READ_DEADLINE_S, check=False)
-    return from_status(ended.returncode)
+    return from_status(_read(command).returncode)
+
+
+def _read(command: Sequence[str], output: int | None = None) -> subprocess.CompletedProcess[bytes]:
+    """Lets a runner read the cases and judge nothing."""
+    try:
+        return subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            timeout=_READ_DEADLINE_S,
+            check=False,
+            preexec_fn=ending_with_us(),
+        )
+    except subprocess.TimeoutExpired as problem:
+        raise TdconfError(
+            f"{command[0]} did not end within {_READ_DEADLINE_S:.0f} s of reading the cases; "
+            f"the command was\n  {shlex.join(command)}"
+        ) from problem
 
 
 def _watch(layout: Layout, options: Options, jobs: Sequence[Job]) -> bool:
@@ -207,13 +225,8 @@ def results_folder(layout: Layout, wanted: Path | None) -> Path:
 
 def list_cases(layout: Layout, selection: Selection) -> Exit:
     """Prints the name of every selected case, one a line."""
-    ended = subprocess.run(
-        [layout.runner, *selection.arguments(layout), "--list"],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        timeout=_READ_DEADLINE_S,
-        check=False,
-    )
+    command = [str(layout.runner), *selection.arguments(layout), "--list"]
+    ended = _read(command, subprocess.PIPE)
     sys.stdout.write(ended.stdout.decode())
     sys.stdout.flush()
     return from_status(ended.returncode)

@@ -8,15 +8,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from tdconf import interruptions
 from tdconf.processes import end_trees, start
-from tdconf.results import Line, Part, is_as_expected
+from tdconf.results import INTERRUPTED, Line, Part, is_as_expected
 
 # A runner bounds every wait of its own; one that is silent for this long has lost its way.
 SILENCE_S = 300.0
 _POLL_S = 0.05
 _FAIL_FAST = "stopped by --fail-fast"
-_INTERRUPTED = "interrupted"
-STOPPED_ON_PURPOSE = (_FAIL_FAST, _INTERRUPTED)
+STOPPED_ON_PURPOSE = (_FAIL_FAST, INTERRUPTED)
 
 
 @dataclass
@@ -67,13 +67,16 @@ def run_jobs(jobs: Sequence[Job], watching: Watching) -> None:
                     return
             time.sleep(_POLL_S)
     except BaseException:
-        _stop([*running, *waiting], _INTERRUPTED)
+        # Not `running` and `waiting`: a job may just be on its way from one to the other.
+        _stop([job for job in jobs if job.part.status is None], INTERRUPTED)
         raise
 
 
 def _started(job: Job, watching: Watching) -> Job:
-    job.process = start(job.command, job.log, watching.environment)
-    job.started_at = job.heard_at = time.monotonic()
+    # What was started and noted nowhere could not be ended.
+    with interruptions.put_off():
+        job.process = start(job.command, job.log, watching.environment)
+        job.started_at = job.heard_at = time.monotonic()
     return job
 
 
@@ -88,13 +91,15 @@ def _hear(job: Job, watching: Watching) -> bool:
         failed = failed or not is_as_expected(case)
         watching.on_case(job, case)
     if status is not None:
-        job.part.status = status
         job.ended_at = time.monotonic()
+        job.part.status = status
     return failed
 
 
 def _stop(jobs: Sequence[Job], reason: str) -> None:
-    end_trees([job.process for job in jobs if job.process is not None])
     for job in jobs:
-        job.part.stopped = reason
-        job.ended_at = time.monotonic()
+        # The first reason is the one that holds.
+        if job.part.stopped is None:
+            job.part.stopped = reason
+            job.ended_at = time.monotonic()
+    end_trees([job.process for job in jobs if job.process is not None])

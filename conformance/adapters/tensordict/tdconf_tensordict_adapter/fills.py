@@ -37,8 +37,11 @@ COMPLEX_PARTS = {
 }
 
 
+MAX_TENSOR_BYTES = 1 << 30
+
+
 class FillError(ValueError):
-    """A fill gives no value of the dtype."""
+    """A fill gives no value of the dtype, or the shape is too large to fill."""
 
 
 def dtype_named(name: str) -> torch.dtype:
@@ -50,8 +53,10 @@ def dtype_named(name: str) -> torch.dtype:
 def fill_bytes(fill: Fill, dtype: torch.dtype, shape: list[int]) -> bytes:
     """Returns the elements in row-major order, little-endian.
 
-    Errors  FillError: not exactly one formula, or a number that the dtype cannot represent exactly.
+    Errors  FillError: not exactly one formula, a number that the dtype cannot represent exactly, or
+            a shape beyond the bound.
     """
+    check_size(shape, dtype)
     numel = prod(shape)
     formulas = {
         "ramp": fill_ramp,
@@ -64,6 +69,14 @@ def fill_bytes(fill: Fill, dtype: torch.dtype, shape: list[int]) -> bytes:
         raise FillError(f"a fill has exactly one of {', '.join(formulas)}; got {given}")
     data = formulas[given[0]](getattr(fill, given[0]), dtype, numel)
     return (data ^ complement_mask(dtype)).tobytes() if fill.invert else data.tobytes()
+
+
+def check_size(shape: list[int], dtype: torch.dtype) -> None:
+    """Refuses more than `MAX_TENSOR_BYTES`; a dimension of size 0 counts as 1, for its strides."""
+    if any(size < 0 for size in shape):
+        raise FillError(f"negative size in shape {shape}")
+    if prod(max(size, 1) for size in shape) * dtype.itemsize > MAX_TENSOR_BYTES:
+        raise FillError(f"shape {shape} of {dtype} exceeds {MAX_TENSOR_BYTES} bytes")
 
 
 def complement_mask(dtype: torch.dtype) -> np.uint8:

@@ -7,6 +7,8 @@ from typing import Literal
 from .decode import Json, ProtocolError, check_type, decode_fields
 
 PROTOCOL_VERSION = 1
+MAX_WORLD_SIZE = 1024
+MAX_TIMEOUT_MS = 24 * 60 * 60 * 1000
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,11 @@ class Join:
     store: FileStore
     groups: list[Group]
     timeout_ms: int
+
+    def __post_init__(self) -> None:
+        check_range(range(1, MAX_WORLD_SIZE + 1), self.world_size, "join.world_size")
+        check_range(range(self.world_size), self.rank, "join.rank")
+        check_range(range(1, MAX_TIMEOUT_MS + 1), self.timeout_ms, "join.timeout_ms")
 
 
 @dataclass(frozen=True)
@@ -90,6 +97,11 @@ REQUEST_TYPES: dict[str, type] = {
 }
 
 
+def check_range(allowed: range, number: int, where: str) -> None:
+    if number not in allowed:
+        raise ProtocolError(f"{where}: expected {allowed[0]} to {allowed[-1]}, got {number}")
+
+
 def decode_seq(message: Json) -> int:
     """Reads the `seq` that the answer repeats.
 
@@ -103,7 +115,8 @@ def decode_seq(message: Json) -> int:
 def decode_request(message: dict[str, Json]) -> Request:
     """Decodes what stands beside `seq`.
 
-    Errors  ProtocolError: unknown type, unknown or missing field, wrong type of a field.
+    Errors  ProtocolError: unknown type, unknown or missing field, wrong type of a field, a number
+            of `join` that is out of its range.
     """
     body = {name: value for name, value in message.items() if name not in ("seq", "type")}
     kind = message.get("type")

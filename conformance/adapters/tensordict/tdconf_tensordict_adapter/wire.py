@@ -5,9 +5,11 @@ import json
 import socket
 import threading
 
-from .decode import Json, ProtocolError
+from .decode import Json, ProtocolError, check_type
 
 MAX_MESSAGE_BYTES = 8 << 20
+# How deep the lists and objects of a message may nest: whatever walks one recurses.
+MAX_NESTING = 64
 CHUNK_BYTES = 1 << 16
 DIAL_DEADLINE_S = 10
 
@@ -31,10 +33,10 @@ class Channel:
     def fileno(self) -> int:
         return self._connection.fileno()
 
-    def read(self) -> Json | None:
+    def read(self) -> dict[str, Json] | None:
         """Returns the next message, or None once the connection has ended.
 
-        Errors  ProtocolError: the line is too long or is no JSON.
+        Errors  ProtocolError: the line is too long, is no JSON object or nests too deep.
         """
         while not self.has_buffered_line():
             if len(self._buffer) > MAX_MESSAGE_BYTES:
@@ -47,10 +49,7 @@ class Channel:
                 return None
             self._buffer += chunk
         line, _, self._buffer = self._buffer.partition(b"\n")
-        try:
-            return json.loads(line, parse_constant=refuse_constant)
-        except ValueError as problem:
-            raise ProtocolError(f"a line is no JSON: {problem}") from problem
+        return parse(line)
 
     def has_buffered_line(self) -> bool:
         """Tells whether read() returns without waiting."""
@@ -72,6 +71,32 @@ class Channel:
 
     def close(self) -> None:
         self._connection.close()
+
+
+def parse(line: bytes | bytearray) -> dict[str, Json]:
+    too_deep = f"a line nests deeper than {MAX_NESTING} levels"
+    try:
+        message = json.loads(line, parse_constant=refuse_constant)
+    except RecursionError as problem:
+        raise ProtocolError(too_deep) from problem
+    except ValueError as problem:
+        raise ProtocolError(f"a line is no JSON: {problem}") from problem
+    if not nests_within_limit(message):
+        raise ProtocolError(too_deep)
+    check_type(dict, message, "request")
+    return message
+
+
+def nests_within_limit(message: Json) -> bool:
+    level = containers([message])
+    for _ in range(MAX_NESTING):
+        level = [inner for outer in level for inner in containers(outer)]
+    return not level
+
+
+def containers(value: dict[str, Json] | list[Json]) -> list[dict[str, Json] | list[Json]]:
+    members = value.values() if isinstance(value, dict) else value
+    return [member for member in members if isinstance(member, dict | list)]
 
 
 def refuse_constant(name: str) -> None:
