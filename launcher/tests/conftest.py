@@ -103,3 +103,10 @@ def case() -> Callable[..., Line]:
         return line | changes
 
     return make
+
+
+def pytest_configure() -> None:
+    """Undoes `nohup` and a shell's `&`: what a test starts inherits signals that are ignored."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
