@@ -4,17 +4,13 @@
 #include <algorithm>
 #include <limits>
 
+#include "values/text.h"
+
 namespace tdconf::adapter {
 namespace {
 
 [[noreturn]] void wrong_type(const json& value, const std::string& where, const char* expected) {
   throw BadRequest(where + ": expected " + expected + ", got " + value.dump());
-}
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const auto& word : words) text += (text.empty() ? "" : ", ") + word;
-  return text;
 }
 
 }  // namespace
@@ -47,7 +43,7 @@ Fields::Fields(const json& object, std::string where, const std::vector<std::str
   if (!object_.is_object()) wrong_type(object_, where_, "an object");
   for (const auto& [key, value] : object_.items()) {
     if (std::find(known.begin(), known.end(), key) == known.end()) {
-      throw BadRequest(where_ + ": unknown field `" + key + "`; known: " + joined(known));
+      throw BadRequest(where_ + ": unknown field `" + key + "`; known: " + join(known, ", "));
     }
   }
 }

@@ -3,6 +3,7 @@
 
 #include <charconv>
 
+#include "engine/case/categories.h"
 #include "engine/input/reader.h"
 #include "values/text.h"
 
@@ -10,17 +11,6 @@ namespace tdconf {
 namespace {
 
 using nlohmann::json;
-
-const std::vector<std::string> kCategories{"value",
-                                           "type",
-                                           "not_implemented",
-                                           "index",
-                                           "key",
-                                           "attribute",
-                                           "timeout",
-                                           "connection",
-                                           "runtime",
-                                           "other"};
 
 Returns parse_returns(const Node& node) {
   constexpr const char* kAllowed = "none, self, works, {works: n} or an integer";
@@ -40,10 +30,10 @@ Returns parse_returns(const Node& node) {
 }
 
 std::vector<std::string> parse_raises(const Node& node) {
-  if (node.list() == nullptr) return {read_one_of(node, "raises", kCategories)};
+  if (node.list() == nullptr) return {read_one_of(node, "raises", raised_categories())};
   std::vector<std::string> raises;
   for (const Node& category : *node.list()) {
-    raises.push_back(read_one_of(category, "raises", kCategories));
+    raises.push_back(read_one_of(category, "raises", raised_categories()));
   }
   if (raises.empty()) refuse(node, "raises", "at least one category");
   return raises;

@@ -71,27 +71,24 @@ class RankJudge {
       return report(
           Verdict::kError, index, concat(describe(answer), ", which this operation cannot answer"));
     }
-    if (!step.expect.raises.empty()) {
-      const std::string wanted = join(step.expect.raises, " or ");
-      return report(index,
-                    {"",
-                     {},
-                     concat("raises ", wanted),
-                     describe(answer),
-                     concat("expected to raise ", wanted, " but ", describe(answer))});
-    }
+    if (!step.expect.raises.empty()) return report_not_raised(index, step.expect.raises, answer);
     for (const Difference& difference : check_returned(step, answers)) report(index, difference);
   }
 
   void judge_category(int index, const Raised& raised, const std::vector<std::string>& allowed) {
     if (std::ranges::find(allowed, raised.category) != allowed.end()) return;
+    report_not_raised(index, allowed, raised);
+  }
+
+  void report_not_raised(int index, const std::vector<std::string>& allowed, const Answer& answer) {
     const std::string wanted = join(allowed, " or ");
+    const std::string got = describe(answer);
     report(index,
            {"",
             {},
             concat("raises ", wanted),
-            describe(Answer(raised)),
-            concat("expected to raise ", wanted, " but ", describe(Answer(raised)))});
+            got,
+            concat("expected to raise ", wanted, " but ", got)});
   }
 
   /// An answer to a join or a step that brings nothing to compare.

@@ -5,6 +5,7 @@
 #include <map>
 #include <stdexcept>
 
+#include "engine/case/categories.h"
 #include "engine/input/json_reader.h"
 #include "values/hex.h"
 #include "values/text.h"
@@ -26,17 +27,6 @@ const std::map<std::string, std::vector<std::string>> kAnswersTo{
     {"bye", {"done", "error"}},
     {"spawn", {"spawned", "error"}},
 };
-
-const std::vector<std::string> kCategories{"value",
-                                           "type",
-                                           "not_implemented",
-                                           "index",
-                                           "key",
-                                           "attribute",
-                                           "timeout",
-                                           "connection",
-                                           "runtime",
-                                           "other"};
 
 Hello decode_hello(JsonReader& reader) {
   const std::int64_t version = reader.integer("protocol");
@@ -95,7 +85,7 @@ Returned decode_value(const json& message) {
 
 Raised decode_raised(JsonReader& reader) {
   Raised raised{reader.string("category"), reader.string("exception"), reader.string("message")};
-  if (std::ranges::find(kCategories, raised.category) == kCategories.end()) {
+  if (std::ranges::count(raised_categories(), raised.category) == 0) {
     throw ProtocolError(concat("`raised` has the unknown category `", raised.category, "`"));
   }
   return raised;
