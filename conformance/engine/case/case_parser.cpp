@@ -169,6 +169,7 @@ struct CaseNodes {
   const Node* roles;
   const Node* deadline;
   const Node* slow;
+  const Node* broken_by;
   const Node* notes;
 };
 
@@ -185,6 +186,7 @@ CaseNodes read_keys(const Node& document) {
                         reader.optional("roles"),
                         reader.optional("deadline_s"),
                         reader.optional("slow"),
+                        reader.optional("broken_by"),
                         reader.optional("notes")};
   // The axes were read before anything could be substituted.
   reader.optional("axes");
@@ -247,6 +249,7 @@ Case parse_case(const Node& raw, const Scope& choice) {
   c.groups = parse_groups(nodes.groups, c.world);
   c.roles = parse_roles(nodes.roles, c.world);
   c.deadline = parse_deadline(nodes, document);
+  if (nodes.broken_by != nullptr) parse_sentence(*nodes.broken_by, "broken_by");
   if (nodes.notes != nullptr) parse_sentence(*nodes.notes, "notes");
   ValueTable values(nodes.values, c.world);
   c.programs = parse_programs(programs_by_rank(nodes.ranks, c.world), c.groups, values);
