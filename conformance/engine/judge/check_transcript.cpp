@@ -10,7 +10,7 @@
 namespace tdconf {
 namespace {
 
-bool is_collective(const Event& event) {
+bool is_call_of_a_group(const Event& event) {
   constexpr std::array kOthers{"send", "recv", "pickle", "unpickle", "consolidate"};
   return std::ranges::find(kOthers, event.event) == kOthers.end();
 }
@@ -49,7 +49,7 @@ class TranscriptCheck {
     std::vector<const Event*> calls;
     std::vector<std::string> got;
     for (const Event* event : events_) {
-      if (!is_collective(*event)) continue;
+      if (!is_call_of_a_group(*event)) continue;
       calls.push_back(event);
       got.push_back(event->event);
     }

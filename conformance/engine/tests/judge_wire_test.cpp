@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "engine/judge/judge.h"
+#include "engine/judge/results.h"
 #include "engine/tests/support.h"
 #include "values/hex.h"
 #include "values/sha256.h"
@@ -388,6 +389,15 @@ TEST(JudgeBlocks, AnErrorThatIsNotExpectedIsTheOnlyFinding) {
   const Judgement judgement = judge_blocking("", raised("value", "text"), 5, {1});
   EXPECT_EQ(judgement.findings.size(), 1U);
   expect_fail(judgement, "rank 0 step 2 (send): raised value (SomeError: text)");
+}
+
+TEST(Results, SayWhatTheCaseSaysAndWhatItFinds) {
+  CaseResult result;
+  result.says = "it works";
+  EXPECT_EQ(to_json(result)["says"], "it works");
+  EXPECT_EQ(to_json(result)["broken_by"], nullptr);
+  result.broken_by = "doing nothing";
+  EXPECT_EQ(to_json(result)["broken_by"], "doing nothing");
 }
 
 }  // namespace
