@@ -98,7 +98,11 @@ class EndCheck {
     for (const auto& [way, both] : ways) {
       way_ = way;
       const auto& [expected, got] = both;
-      end_ == End::kSender ? check_sent(expected, got) : check_received(expected, got);
+      if (end_ == End::kSender) {
+        check_sent(expected, got);
+      } else {
+        check_received(expected, got);
+      }
     }
   }
 
