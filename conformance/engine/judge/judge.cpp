@@ -6,8 +6,7 @@
 
 #include "engine/case/operation.h"
 #include "engine/judge/check.h"
-#include "engine/judge/check_messages.h"
-#include "engine/judge/check_transcript.h"
+#include "engine/judge/check_wire.h"
 #include "values/text.h"
 
 namespace tdconf {
@@ -169,25 +168,6 @@ class RankJudge {
   const RankRecord& record_;
   std::vector<Finding>& findings_;
 };
-
-/// True when every rank gave an answer to every step.
-bool is_played_to_the_end(const Case& c, const Record& record) {
-  for (std::size_t rank = 0; rank < record.ranks.size(); ++rank) {
-    if (record.ranks[rank].answers.size() != c.programs[rank].size()) return false;
-  }
-  return true;
-}
-
-std::vector<WireDifference> check_wire(const Case& c, const Record& record) {
-  std::vector<WireDifference> differences = check_both_ends(c, record);
-  // After a hang or a crash much is missing, of which that is the reason.
-  if (!is_played_to_the_end(c, record)) return differences;
-  for (const auto check : {check_messages, check_transcript}) {
-    const std::vector<WireDifference> more = check(c, record);
-    differences.insert(differences.end(), more.begin(), more.end());
-  }
-  return differences;
-}
 
 }  // namespace
 

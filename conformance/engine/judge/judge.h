@@ -39,8 +39,6 @@ struct Judgement {
 /// Order   the worst finding decides: crash, error, fail, unsupported, hang; among equals the lowest
 ///         rank and step, which does not depend on who answered first; what steps answered comes
 ///         before what was seen at the boundary of c10d.
-///         `messages` and `transcript` are judged once every rank has answered every step: what is
-///         missing after a hang or a crash is no finding of its own.
 Judgement judge(const Case& c, const Record& record);
 
 }  // namespace tdconf
