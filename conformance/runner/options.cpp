@@ -20,6 +20,7 @@ struct RawOptions {
   std::string job;
   std::string environment;
   bool list = false;
+  bool describe = false;
   bool check = false;
 };
 
@@ -118,7 +119,13 @@ void declare(CLI::App& app, Options& options, RawOptions& raw) {
                "write every answer, transcript and place in the order into results.jsonl, and the "
                "stacks of every hang");
   auto* list = app.add_flag("--list", raw.list, "print the selected cases and do nothing else");
-  app.add_flag("--check", raw.check, "read everything and do nothing else")->excludes(list);
+  auto* describe = app.add_flag("--describe",
+                                raw.describe,
+                                "print the selected cases as JSON, one a line, and do nothing else")
+                       ->excludes(list);
+  app.add_flag("--check", raw.check, "read everything and do nothing else")
+      ->excludes(list)
+      ->excludes(describe);
   app.footer(
       "GoogleTest's own flags (--gtest_filter, --gtest_output, ...) are understood too.\n"
       "Exit status: 0 as expected, 1 unexpected failure, crash or hang, 2 invalid input, 3 "
@@ -168,6 +175,7 @@ Options parse_options(const std::vector<std::string>& arguments) {
     throw CommandLineEnd{app.exit(error) == 0 ? 0 : kUsageError};
   }
   if (raw.list) options.mode = Options::Mode::kList;
+  if (raw.describe) options.mode = Options::Mode::kDescribe;
   if (raw.check) options.mode = Options::Mode::kCheck;
   options.adapters = parse_adapters(raw.adapters);
   options.assign = parse_assign(raw.assign);
