@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "engine/play/close.h"
+#include "engine/play/debugger.h"
 #include "engine/play/play.h"
 #include "values/text.h"
 
@@ -15,10 +16,14 @@ using std::chrono::milliseconds;
 
 /// Known hangs cost no more than this.
 constexpr milliseconds kListedHangDeadline{3'000};
-constexpr milliseconds kCloseLimit{10'000};
+constexpr milliseconds kEndLimit{10'000};
 
 milliseconds scaled(milliseconds duration, double scale) {
   return std::chrono::duration_cast<milliseconds>(duration * scale);
+}
+
+bool is_known_hang(const Expectation* listed) {
+  return listed != nullptr && listed->status == Verdict::kHang;
 }
 
 /// Lists what the players do not claim, one finding for each.
@@ -75,6 +80,7 @@ CaseResult Session::describe_case(const Case& c) {
   for (const Player& player : players_of(c, options_.implementation, options_.assign)) {
     result.players.push_back(player.name);
   }
+  result.has_trace = options_.trace;
   result.level = c.level;
   result.clauses = c.clauses;
   result.says = c.says;
@@ -110,9 +116,8 @@ CaseResult Session::not_run(const Case& c, const std::string& reason) {
 }
 
 milliseconds Session::deadline_of(const Case& c, const Expectation* listed) const {
-  const bool is_known_hang = listed != nullptr && listed->status == Verdict::kHang;
   const milliseconds deadline =
-      is_known_hang ? std::min(c.deadline, kListedHangDeadline) : c.deadline;
+      is_known_hang(listed) ? std::min(c.deadline, kListedHangDeadline) : c.deadline;
   return scaled(deadline, options_.timeout_scale);
 }
 
@@ -125,12 +130,22 @@ void Session::play_and_judge(const Case& c,
     return;
   }
   const std::string store = concat(options_.store_folder, "/", next_store_++);
+  const milliseconds end_limit = scaled(kEndLimit, options_.timeout_scale);
   Record& record = result.record;
-  record = play(c, adapters, fleet_, {deadline_of(c, result.listed), store});
+  record = play(c,
+                adapters,
+                fleet_,
+                {.deadline = deadline_of(c, result.listed),
+                 .end_limit = end_limit,
+                 .store_path = store,
+                 .keeps_messages = options_.trace});
   result.judgement = judge(c, record);
   if (result.judgement.verdict == Verdict::kPass) {
-    close_case(adapters, fleet_, scaled(kCloseLimit, options_.timeout_scale), record);
+    reset_ranks(adapters, fleet_, end_limit, record);
     result.judgement = judge(c, record);
+  }
+  if (record.is_hung && (options_.trace || !is_known_hang(result.listed))) {
+    add_debugger_stacks(adapters, {.folder = options_.fleet.log_folder}, record);
   }
   if (c.level == Level::kObserve) result.observed = observations(c, record);
   if (result.judgement.verdict != Verdict::kPass) {

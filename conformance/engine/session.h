@@ -19,6 +19,8 @@ struct SessionOptions {
   std::map<int, std::string> assign;
   std::vector<Expectation> expectations;
   double timeout_scale = 1;
+  /// Whether results hold all that was said and done in a case.
+  bool trace = false;
   /// What comes before `--run CASE` in the command that repeats a case.
   std::string repeat_command;
   /// An empty folder for the stores of the groups.

@@ -114,6 +114,10 @@ void declare(CLI::App& app, Options& options, RawOptions& raw) {
                  "what stands before `--run CASE` in the command that repeats a case");
   app.add_flag(
       "--fail-fast", options.fail_fast, "stop after the first case that is not as expected");
+  app.add_flag("--trace",
+               options.trace,
+               "write every answer, transcript and place in the order into results.jsonl, and the "
+               "stacks of every hang");
   auto* list = app.add_flag("--list", raw.list, "print the selected cases and do nothing else");
   auto* describe = app.add_flag("--describe",
                                 raw.describe,

@@ -29,6 +29,8 @@ struct Options {
   double start_limit_s = 60;
   Part job;
   bool fail_fast = false;
+  /// Whether results hold every answer and transcript.
+  bool trace = false;
   nlohmann::json environment;
   std::string repeat_command;
   /// The command line as it was given.

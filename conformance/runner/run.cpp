@@ -14,6 +14,7 @@
 #include "engine/session.h"
 #include "runner/case_tests.h"
 #include "runner/failure_text.h"
+#include "runner/temporary_folder.h"
 #include "values/text.h"
 
 namespace tdconf {
@@ -24,25 +25,6 @@ using nlohmann::json;
 
 constexpr int kInternalError = 70;
 constexpr int kInterrupted = 130;
-
-/// A folder that goes away with this object.
-class TemporaryFolder {
- public:
-  TemporaryFolder() : path_((fs::temp_directory_path() / "tdconf-XXXXXX").string()) {
-    if (mkdtemp(path_.data()) == nullptr)
-      throw std::system_error(errno, std::generic_category(), path_);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 SessionOptions session_options(const Input& input, const std::string& stores) {
   const Options& options = input.options;
@@ -55,6 +37,7 @@ SessionOptions session_options(const Input& input, const std::string& stores) {
   session.assign = options.assign;
   session.expectations = input.expectations;
   session.timeout_scale = options.timeout_scale;
+  session.trace = options.trace;
   session.repeat_command = options.repeat_command;
   session.store_folder = stores;
   return session;
@@ -69,6 +52,11 @@ json describe_adapters(const Fleet& fleet) {
                        {"capabilities", hello.capabilities}};
   }
   return described;
+}
+
+/// A shard that gets no case is no mistake of anybody.
+bool is_sharded() {
+  return std::getenv("GTEST_TOTAL_SHARDS") != nullptr;
 }
 
 /// Runs cases for GoogleTest and keeps the record.
@@ -90,6 +78,8 @@ class Run : public testing::EmptyTestEventListener {
       }
     }
     std::erase_if(without_result_, [&](const std::string& name) { return is_filtered_out(name); });
+    matches_nothing_ = !input_.cases.empty() && without_result_.empty() && !is_sharded();
+    if (matches_nothing_) return;
     results_.write_header({{"tool", "tdconf"},
                            {"version", TDCONF_VERSION},
                            {"protocol", kProtocolVersion},
@@ -99,6 +89,9 @@ class Run : public testing::EmptyTestEventListener {
                            {"argv", input_.options.argv},
                            {"environment", input_.options.environment}});
   }
+
+  /// True when a filter of GoogleTest leaves none of the cases.
+  bool matches_nothing() const { return matches_nothing_; }
 
   std::string run_case(const Case& c) {
     if (was_interrupted_) return "";
@@ -193,11 +186,12 @@ class Run : public testing::EmptyTestEventListener {
   }
 
   const Input& input_;
-  TemporaryFolder stores_;
+  TemporaryFolder stores_{fs::temp_directory_path()};
   Session session_;
   ResultsWriter results_;
   std::set<std::string> without_result_;
   std::set<std::string> filtered_out_;
+  bool matches_nothing_ = false;
   Outcome worst_ = Outcome::kAsExpected;
   bool was_interrupted_ = false;
   bool has_internal_error_ = false;
@@ -219,6 +213,10 @@ int run(const Input& input) {
   // GoogleTest knows only passed and failed; the outcomes of the cases decide the exit status.
   [[maybe_unused]] const int status_for_googletest = RUN_ALL_TESTS();
   listeners.Release(&run);
+  if (run.matches_nothing()) {
+    throw InputError(concat(
+        "--gtest_filter: got `", GTEST_FLAG_GET(filter), "`, which matches no selected case"));
+  }
   return run.finish();
 }
 

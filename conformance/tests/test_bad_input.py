@@ -57,6 +57,10 @@ def test_a_filter_that_matches_nothing(harness: Harness, options: tuple[str, ...
     assert options[-1] in refused(harness, *options)
 
 
+def test_a_filter_of_googletest_that_matches_nothing(harness: Harness) -> None:
+    assert "harness.typo" in refused(harness, "--gtest_filter=harness.typo")
+
+
 def test_filters_that_leave_nothing(harness: Harness) -> None:
     assert "no case" in refused(harness, "--skip", "**")
     assert "no case" in refused(harness, "--run", "harness/*", "--skip", "harness/case")

@@ -155,3 +155,69 @@ def test_a_child_ends_with_a_status_or_by_a_signal() -> None:
     assert event.is_valid(ended | {"status": None, "signal": 9})
     assert not event.is_valid(ended | {"status": 0, "signal": 9})
     assert not event.is_valid(ended | {"status": None, "signal": None})
+
+
+SENT = {
+    "event": "send",
+    "group": "default",
+    "peer": 1,
+    "tag": 5,
+    "dtype": "float32",
+    "shape": [2, 3],
+    "bytes": 24,
+    "sha256": "0" * 64,
+    "done": True,
+    "step": 7,
+}
+GATHERED = {key: value for key, value in SENT.items() if key != "tag"} | {"event": "gather"}
+PICKLED = {"event": "pickle", "bytes": 9, "step": None}
+
+
+def reports(event: Json) -> bool:
+    """Whether both answers that carry a transcript may carry this event."""
+    transcript = {"transcript": [event]}
+    stacks = {"seq": 1, "type": "stacks", "text": ""} | transcript
+    leftovers = {"leftovers": {"values": 0, "works": 0}}
+    ended = {"seq": 1, "type": "ended"} | leftovers | transcript
+    valid = {VALIDATORS["answer"].is_valid(answer) for answer in (stacks, ended)}
+    assert len(valid) == 1
+    return valid.pop()
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        SENT,
+        SENT | {"event": "recv"},
+        SENT | {"event": "recv", "done": False, "sha256": None},
+        SENT | {"done": False},
+        SENT | {"step": None},
+        GATHERED,
+        GATHERED | {"event": "all_gather", "peer": None},
+        PICKLED,
+        PICKLED | {"event": "unpickle"},
+        {"event": "consolidate", "bytes": 0, "step": 3},
+    ],
+)
+def test_events_that_follow_the_protocol(event: Json) -> None:
+    assert reports(event)
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        {key: value for key, value in SENT.items() if key != "tag"},
+        GATHERED | {"tag": 5},
+        SENT | {"peer": None},
+        SENT | {"event": "recv", "done": False},
+        SENT | {"sha256": "0" * 63},
+        SENT | {"dtype": "float"},
+        SENT | {"ms": 3},
+        GATHERED | {"event": "All gather"},
+        PICKLED | {"peer": 1},
+        {"event": "pickle", "bytes": 9},
+        PICKLED | {"bytes": -1},
+    ],
+)
+def test_events_that_do_not_follow_the_protocol(event: Json) -> None:
+    assert not reports(event)

@@ -169,6 +169,15 @@ class RankJudge {
   std::vector<Finding>& findings_;
 };
 
+/// Says in the findings of a hang who waits for whom.
+void explain(const Case& c, const Record& record, Judgement& judgement) {
+  judgement.hang = explain_hang(c, record);
+  for (Finding& finding : judgement.findings) {
+    const auto waiting = std::ranges::find(judgement.hang->ranks, finding.rank, &WaitingRank::rank);
+    if (finding.verdict == Verdict::kHang) finding.text += concat(": ", waiting->sentence);
+  }
+}
+
 }  // namespace
 
 std::string to_string(Verdict verdict) {
@@ -200,6 +209,7 @@ Judgement judge(const Case& c, const Record& record) {
   for (const WireDifference& found : check_wire(c, record)) {
     ranks[static_cast<std::size_t>(found.rank)].report(found.step, found.difference);
   }
+  if (record.is_hung) explain(c, record, judgement);
   for (const Verdict verdict : kPrecedence) {
     const auto decisive = std::ranges::find(judgement.findings, verdict, &Finding::verdict);
     if (decisive == judgement.findings.end()) continue;

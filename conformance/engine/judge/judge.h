@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/case/case.h"
+#include "engine/judge/waits.h"
 #include "engine/play/record.h"
 #include "engine/value/compare.h"
 
@@ -32,6 +33,8 @@ struct Judgement {
   /// The text of the finding that decides; empty for a pass.
   std::string signature;
   std::vector<Finding> findings;
+  /// Who waits for whom, when the deadline came with something unanswered.
+  std::optional<Hang> hang{};
 };
 
 /// Compares what a case says with what was seen. It looks at nothing else.

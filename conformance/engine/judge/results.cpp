@@ -25,7 +25,20 @@ json finding_to_json(const Finding& finding) {
           {"text", finding.text}};
 }
 
-json rank_to_json(int rank, const RankRecord& record) {
+json events_to_json(const std::vector<Event>& events) {
+  json list = json::array();
+  for (const Event& event : events) list.push_back(to_json(event));
+  return list;
+}
+
+void add_trace(json& described, const RankRecord& record) {
+  described["answers"] = record.messages;
+  described["transcript"] = record.transcript ? events_to_json(*record.transcript) : json(nullptr);
+  described["released"] = record.released;
+  described["answered"] = record.answered;
+}
+
+json rank_to_json(int rank, const RankRecord& record, bool has_trace) {
   json described{{"rank", rank},
                  {"impl", record.adapter},
                  {"pid", or_null(record.pid)},
@@ -36,9 +49,20 @@ json rank_to_json(int rank, const RankRecord& record) {
                  {"leftovers", nullptr}};
   if (record.ended) {
     described["leftovers"] = {{"values", record.ended->values}, {"works", record.ended->works}};
-    if (!record.ended->transcript.is_null()) described["transcript"] = record.ended->transcript;
   }
+  if (has_trace) add_trace(described, record);
   return described;
+}
+
+json hang_to_json(const Hang& hang) {
+  json ranks = json::array();
+  for (const WaitingRank& waiting : hang.ranks) {
+    ranks.push_back({{"rank", waiting.rank},
+                     {"step", or_null(waiting.step)},
+                     {"op", waiting.op},
+                     {"pending", events_to_json(waiting.pending)}});
+  }
+  return {{"sentence", hang.sentence}, {"ranks", ranks}};
 }
 
 json listed_to_json(const Expectation* listed) {
@@ -64,7 +88,7 @@ json to_json(const CaseResult& result) {
   json stacks = json::object();
   for (std::size_t rank = 0; rank < result.record.ranks.size(); ++rank) {
     const RankRecord& record = result.record.ranks[rank];
-    ranks.push_back(rank_to_json(static_cast<int>(rank), record));
+    ranks.push_back(rank_to_json(static_cast<int>(rank), record, result.has_trace));
     if (record.stacks) stacks[std::to_string(rank)] = *record.stacks;
   }
   json line{{"type", "case"},
@@ -84,6 +108,7 @@ json to_json(const CaseResult& result) {
             {"stacks", stacks},
             {"ms", result.ms},
             {"repeat", result.repeat}};
+  if (result.judgement.hang) line["hang"] = hang_to_json(*result.judgement.hang);
   if (result.level == Level::kObserve) line["observed"] = result.observed;
   return line;
 }

@@ -26,6 +26,8 @@ struct CaseResult {
   Outcome outcome = Outcome::kAsExpected;
   const Expectation* listed = nullptr;
   Record record;
+  /// Whether the line holds all that was said and done.
+  bool has_trace = false;
   /// The ends of the logs of its ranks, for the eyes of a person.
   std::vector<std::string> log_tails;
   /// What each step answered, one line each; only of cases that observe.

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "engine/play/close.h"
 
+#include <functional>
 #include <optional>
+#include <set>
 
+#include "engine/play/ask.h"
+#include "engine/play/transcript.h"
 #include "values/text.h"
 
 namespace tdconf {
@@ -10,61 +14,87 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// Sends one request to every rank and waits for all answers.
-template <typename Take>
-void ask_all(const std::vector<Adapter*>& adapters,
-             Fleet& fleet,
-             const char* request,
-             milliseconds limit_ms,
-             Record& record,
-             Take take) {
-  const Clock::time_point limit = Clock::now() + limit_ms;
-  std::vector<std::size_t> waiting;
-  for (std::size_t rank = 0; rank < adapters.size(); ++rank) {
-    if (record.ranks[rank].violation || record.ranks[rank].has_crashed) continue;
-    adapters[rank]->peer()->send(request);
-    waiting.push_back(rank);
+constexpr milliseconds kLookLimit{1'000};
+
+std::vector<std::size_t> ranks_in_order(const Record& record) {
+  std::vector<std::size_t> ranks;
+  for (std::size_t rank = 0; rank < record.ranks.size(); ++rank) {
+    const RankRecord& seen = record.ranks[rank];
+    if (!seen.violation && !seen.has_crashed) ranks.push_back(rank);
   }
-  const auto settle = [&](std::size_t rank) {
-    if (const std::optional<Reply> reply = adapters[rank]->peer()->take_reply()) {
-      if (!take(rank, reply->answer)) {
-        record.ranks[rank].violation = concat("`", request, "`: ", describe(reply->answer));
-      }
-      return true;
-    }
-    if (const auto& exit = adapters[rank]->exit()) {
-      record.ranks[rank].exit = exit;
-      record.ranks[rank].has_crashed = true;
-      return true;
-    }
-    if (adapters[rank]->peer()->violation()) {
-      record.ranks[rank].violation = adapters[rank]->peer()->violation();
-      return true;
-    }
-    return false;
-  };
-  while (true) {
-    std::erase_if(waiting, settle);
-    if (waiting.empty() || Clock::now() >= limit) break;
-    fleet.poll(limit);
+  return ranks;
+}
+
+/// Notes why a rank did not answer.
+void blame(Adapter& adapter, const Question& question, RankRecord& record) {
+  if (adapter.exit()) {
+    record.exit = adapter.exit();
+    record.has_crashed = true;
+  } else if (const std::optional<std::string> violation = adapter.peer()->violation()) {
+    record.violation = violation;
+  } else {
+    record.violation =
+        concat("`", question.request, "` is not answered within ", question.limit.count(), " ms");
   }
-  for (const std::size_t rank : waiting) {
-    record.ranks[rank].violation =
-        concat("`", request, "` is not answered within ", limit_ms.count(), " ms");
-  }
+}
+
+/// Asks all ranks for something that they must answer; `take` says whether it is the right answer.
+void demand(const char* request,
+            const std::vector<Adapter*>& adapters,
+            Fleet& fleet,
+            milliseconds limit,
+            Record& record,
+            const std::function<bool(RankRecord&, const Answer&)>& take) {
+  const Question question{request, ranks_in_order(record), limit};
+  std::set<std::size_t> silent(question.ranks.begin(), question.ranks.end());
+  ask(question, adapters, fleet, [&](std::size_t rank, const Answer& answer) {
+    silent.erase(rank);
+    RankRecord& seen = record.ranks[rank];
+    if (!take(seen, answer)) seen.violation = concat("`", request, "`: ", describe(answer));
+  });
+  for (const std::size_t rank : silent) blame(*adapters[rank], question, record.ranks[rank]);
 }
 
 }  // namespace
 
-void close_case(const std::vector<Adapter*>& adapters,
-                Fleet& fleet,
-                milliseconds limit,
-                Record& record) {
-  ask_all(adapters, fleet, "end_case", limit, record, [&](std::size_t rank, const Answer& answer) {
-    if (const auto* ended = std::get_if<Ended>(&answer)) record.ranks[rank].ended = *ended;
-    return std::holds_alternative<Ended>(answer);
+void end_case(const Case& c,
+              const std::vector<Adapter*>& adapters,
+              Fleet& fleet,
+              milliseconds limit,
+              Record& record) {
+  demand("end_case", adapters, fleet, limit, record, [&](RankRecord& seen, const Answer& answer) {
+    const auto* ended = std::get_if<Ended>(&answer);
+    if (ended == nullptr) return false;
+    seen.ended = *ended;
+    adopt_transcript(c, ended->transcript, seen);
+    return true;
   });
-  ask_all(adapters, fleet, "reset", limit, record, [](std::size_t, const Answer& answer) {
+}
+
+void look_at_ranks(const Case& c,
+                   const std::vector<Adapter*>& adapters,
+                   Fleet& fleet,
+                   Record& record) {
+  const Question question{"stacks", ranks_in_order(record), kLookLimit};
+  ask(question, adapters, fleet, [&](std::size_t rank, const Answer& answer) {
+    const auto* stacks = std::get_if<Stacks>(&answer);
+    if (stacks == nullptr) return;
+    RankRecord& seen = record.ranks[rank];
+    if (record.is_hung) seen.stacks = stacks->text;
+    adopt_transcript(c, stacks->transcript, seen);
+  });
+  for (const std::size_t rank : question.ranks) {
+    if (const auto& violation = adapters[rank]->peer()->violation()) {
+      record.ranks[rank].violation = violation;
+    }
+  }
+}
+
+void reset_ranks(const std::vector<Adapter*>& adapters,
+                 Fleet& fleet,
+                 milliseconds limit,
+                 Record& record) {
+  demand("reset", adapters, fleet, limit, record, [](RankRecord&, const Answer& answer) {
     return std::holds_alternative<Done>(answer);
   });
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,5 +32,19 @@ struct Event {
 
 /// The events of one rank in the order in which they began.
 using Transcript = std::vector<Event>;
+
+/// True for a call at the boundary of c10d, false for what happens to objects and leaves.
+bool is_call(const Event& event);
+
+/// True for a call that all members of a group take part in.
+bool is_collective(const Event& event);
+
+/// Reads a transcript; `step` of an event is still the `seq` of that step.
+///
+/// Errors  ProtocolError: unknown or missing fields, or events that contradict themselves.
+Transcript decode_transcript(const nlohmann::json& events);
+
+/// Writes an EVENT of the protocol, with the fields that it has.
+nlohmann::json to_json(const Event& event);
 
 }  // namespace tdconf

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "engine/play/fleet.h"
 
-#include <poll.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <random>
 #include <system_error>
 
-#include "engine/play/interrupt.h"
 #include "values/hex.h"
 #include "values/text.h"
 
@@ -26,14 +22,6 @@ std::string random_token() {
   Bytes bytes(16);
   for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(source());
   return encode_hex(bytes);
-}
-
-timespec until_timespec(Clock::time_point until) {
-  const auto left =
-      std::max(std::chrono::nanoseconds(0),
-               std::chrono::duration_cast<std::chrono::nanoseconds>(until - Clock::now()));
-  constexpr std::int64_t kNanoseconds = 1'000'000'000;
-  return {left.count() / kNanoseconds, left.count() % kNanoseconds};
 }
 
 void watch(std::vector<pollfd>& watched, Peer* peer) {
@@ -163,6 +151,11 @@ void Fleet::fail(Adapter& adapter, const std::string& reason) {
   throw StartError(tail.empty() ? message : concat(message, "\n", tail));
 }
 
+std::optional<std::string> Fleet::failure_of_server(const Adapter& adapter) {
+  const auto server = servers_.find(adapter.player().name);
+  return server == servers_.end() ? std::nullopt : server->second->failure();
+}
+
 /// The children of a server that is gone die with it.
 void Fleet::drop_failed_servers() {
   std::vector<Adapter*> orphans;
@@ -196,11 +189,7 @@ void Fleet::poll(Clock::time_point until) {
   }
   for (const auto& stranger : strangers_) watch(watched, stranger.get());
 
-  const timespec timeout = until_timespec(until);
-  const int ready = ppoll(watched.data(), watched.size(), &timeout, &interruptible_mask());
-  if (is_interrupted()) throw Interrupted();
-  if (ready < 0 && errno != EINTR) throw std::system_error(errno, std::generic_category(), "ppoll");
-
+  poll_until(watched, until);
   accept_connections();
   greet_strangers();
   const std::vector<Adapter*> adapters = all_adapters();

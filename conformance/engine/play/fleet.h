@@ -4,16 +4,16 @@
 #include <chrono>
 #include <map>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "engine/play/adapter.h"
 #include "engine/play/fork_server.h"
+#include "engine/play/poll.h"
 
 namespace tdconf {
-
-using Clock = std::chrono::steady_clock;
 
 /// An adapter could not be started, or broke the protocol before the case began.
 class StartError : public std::runtime_error {
@@ -57,6 +57,9 @@ class Fleet {
 
   /// Says `bye` to every adapter; returns a sentence for each that did not end with status 0.
   std::vector<std::string> dismiss();
+
+  /// Says why the fork server of an adapter can no longer tell how its children end.
+  std::optional<std::string> failure_of_server(const Adapter& adapter);
 
   /// One sentence for each adapter that ended although no case asked it to do anything.
   const std::vector<std::string>& idle_deaths() const { return idle_deaths_; }

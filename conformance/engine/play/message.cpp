@@ -91,12 +91,29 @@ Raised decode_raised(JsonReader& reader) {
   return raised;
 }
 
+std::optional<Transcript> decode_optional_transcript(JsonReader& reader) {
+  const json* transcript = reader.optional("transcript");
+  if (transcript == nullptr) return std::nullopt;
+  return decode_transcript(*transcript);
+}
+
 Ended decode_ended(JsonReader& reader) {
   JsonReader leftovers(reader.any("leftovers"), "leftovers");
-  Ended ended{leftovers.integer("values"), leftovers.integer("works"), nullptr};
+  Ended ended{leftovers.integer("values"), leftovers.integer("works"), {}};
   leftovers.finish();
-  if (const json* transcript = reader.optional("transcript")) ended.transcript = *transcript;
+  ended.transcript = decode_optional_transcript(reader);
   return ended;
+}
+
+Pong decode_pong(JsonReader& reader) {
+  reader.any("step");
+  return {reader.optional_integer("step")};
+}
+
+Stacks decode_stacks(JsonReader& reader) {
+  Stacks stacks{reader.string("text"), {}};
+  stacks.transcript = decode_optional_transcript(reader);
+  return stacks;
 }
 
 Answer decode_body(JsonReader& reader, const std::string& type) {
@@ -106,11 +123,8 @@ Answer decode_body(JsonReader& reader, const std::string& type) {
   if (type == "raised") return decode_raised(reader);
   if (type == "unsupported") return Unsupported{reader.string("what")};
   if (type == "error") return AdapterError{reader.string("message")};
-  if (type == "pong") {
-    reader.optional_integer("step");
-    return Pong{};
-  }
-  if (type == "stacks") return Stacks{reader.string("text")};
+  if (type == "pong") return decode_pong(reader);
+  if (type == "stacks") return decode_stacks(reader);
   if (type == "ended") return decode_ended(reader);
   if (type == "spawned") return Spawned{reader.integer("pid")};
   return Done{};

@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "engine/play/event.h"
 #include "engine/value/snapshot.h"
 
 namespace tdconf {
@@ -60,16 +61,20 @@ struct AdapterError {
   std::string message;
 };
 
-struct Pong {};
+struct Pong {
+  /// The `seq` of the step in progress.
+  std::optional<std::int64_t> step;
+};
 
 struct Stacks {
   std::string text;
+  std::optional<Transcript> transcript;
 };
 
 struct Ended {
   std::int64_t values = 0;
   std::int64_t works = 0;
-  nlohmann::json transcript;
+  std::optional<Transcript> transcript;
 };
 
 struct Done {};

@@ -33,16 +33,16 @@ void Peer::receive() {
   channel_.receive();
   try {
     while (!violation_) {
-      const std::optional<json> message = channel_.take();
+      std::optional<json> message = channel_.take();
       if (!message) return;
-      decode(*message);
+      decode(std::move(*message));
     }
   } catch (const ProtocolError& error) {
     violation_ = error.what();
   }
 }
 
-void Peer::decode(const json& message) {
+void Peer::decode(json message) {
   if (!message.is_object())
     throw ProtocolError(concat("a line is no JSON object: ", message.dump()));
   if (message.value("type", json()) == "exited") {
@@ -57,7 +57,8 @@ void Peer::decode(const json& message) {
     throw ProtocolError(
         concat("an answer has the `seq` ", seq->dump(), ", which no open request has"));
   }
-  replies_.push_back({request->first, request->second, decode_answer(message, request->second)});
+  Answer answer = decode_answer(message, request->second);
+  replies_.push_back({request->first, request->second, std::move(answer), std::move(message)});
   unanswered_.erase(request);
 }
 

@@ -19,6 +19,8 @@ struct Reply {
   std::int64_t seq = 0;
   std::string request;
   Answer answer;
+  /// The message as it came.
+  nlohmann::json message;
 };
 
 /// A child of a fork server has ended.
@@ -49,7 +51,7 @@ class Peer {
   bool is_closed() const { return channel_.is_closed(); }
 
  private:
-  void decode(const nlohmann::json& message);
+  void decode(nlohmann::json message);
 
   Channel channel_;
   std::int64_t next_seq_ = 1;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <string>
@@ -37,6 +38,10 @@ struct RankRecord {
   /// the judge saw all of them.
   std::vector<int> released;
   std::vector<int> answered;
+  /// The numbers that the requests for its steps had.
+  std::vector<std::int64_t> seqs;
+  /// The answers to its steps as they came, when somebody wants to read them.
+  std::vector<nlohmann::json> messages;
 };
 
 /// All that was seen of one case; the judge looks at nothing else.

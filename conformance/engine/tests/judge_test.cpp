@@ -360,7 +360,9 @@ TEST(JudgeHang, NamesTheStepThatWasNotAnswered) {
   record.ranks[1].in_flight = 0;
   const Judgement judgement = judge(two_makes(), record);
   EXPECT_EQ(judgement.verdict, Verdict::kHang);
-  EXPECT_EQ(judgement.signature, "rank 1 step 1 (make): no answer within 3000 ms");
+  EXPECT_EQ(judgement.signature,
+            "rank 1 step 1 (make): no answer within 3000 ms: rank 1 is in make(name=v); no pending "
+            "call was reported");
   ASSERT_EQ(judgement.findings.size(), 1U);
 }
 
@@ -368,7 +370,9 @@ TEST(JudgeHang, AJoinCanHangToo) {
   Record record;
   record.is_hung = true;
   record.ranks = {rank_that_answered({}), RankRecord{}};
-  EXPECT_EQ(judge(two_makes(), record).signature, "rank 1 (join): no answer within 0 ms");
+  EXPECT_EQ(
+      judge(two_makes(), record).signature,
+      "rank 1 (join): no answer within 0 ms: rank 1 is in join; no pending call was reported");
 }
 
 TEST(JudgeJoin, WhatItRaisesIsAFailure) {

@@ -6,6 +6,7 @@
 
 #include "engine/input/json_reader.h"
 #include "engine/play/peer.h"
+#include "engine/play/ping_series.h"
 #include "engine/tests/support.h"
 
 namespace tdconf {
@@ -62,6 +63,78 @@ TEST(DecodeAnswer, SnapshotsAreReadStrictly) {
   EXPECT_THROW(returned_snapshot(seen_dict({{"a", both}})), ProtocolError);
 }
 
+json send_event() {
+  return {{"event", "send"},
+          {"group", "default"},
+          {"peer", 1},
+          {"tag", 5},
+          {"dtype", "float32"},
+          {"shape", {2, 3}},
+          {"bytes", 24},
+          {"sha256", std::string(64, '0')},
+          {"done", true},
+          {"step", 7}};
+}
+
+json gather_event() {
+  json event = send_event();
+  event["event"] = "gather";
+  event["peer"] = nullptr;
+  event.erase("tag");
+  return event;
+}
+
+json stacks_with(const json& event) {
+  return {{"seq", 1}, {"type", "stacks"}, {"text", ""}, {"transcript", {event}}};
+}
+
+Event event_of(const json& event) {
+  const Answer answer = decode_answer(stacks_with(event), "stacks");
+  return std::get<Stacks>(answer).transcript->at(0);
+}
+
+TEST(DecodeTranscript, ReadsEachKindOfEvent) {
+  const Event send = event_of(send_event());
+  EXPECT_EQ(send.peer, 1);
+  EXPECT_EQ(send.tag, 5);
+  EXPECT_EQ(send.bytes, 24);
+  EXPECT_TRUE(send.done);
+  EXPECT_EQ(send.step, 7);
+  const Event gather = event_of(gather_event());
+  EXPECT_FALSE(gather.peer);
+  EXPECT_FALSE(gather.tag);
+  EXPECT_TRUE(is_collective(gather));
+  const Event pickle = event_of({{"event", "pickle"}, {"bytes", 9}, {"step", nullptr}});
+  EXPECT_FALSE(is_call(pickle));
+  EXPECT_EQ(pickle.bytes, 9);
+}
+
+TEST(DecodeTranscript, WritesWhatItReads) {
+  const json pickle{{"event", "pickle"}, {"bytes", 9}, {"step", nullptr}};
+  for (const json& event : {send_event(), gather_event(), pickle}) {
+    EXPECT_EQ(to_json(event_of(event)), event);
+  }
+}
+
+TEST(DecodeTranscript, RefusesWhatTheProtocolDoesNotKnow) {
+  const auto violation = [](json event, const json& changes) {
+    event.update(changes);
+    return violation_of(stacks_with(event), "stacks");
+  };
+  EXPECT_EQ(violation(send_event(), json::object()), "none");
+  EXPECT_THAT(violation(send_event(), {{"ms", 3}}), HasSubstr("an unknown field `ms`"));
+  EXPECT_THAT(violation(gather_event(), {{"tag", 3}}), HasSubstr("an unknown field `tag`"));
+  EXPECT_THAT(violation(send_event(), {{"peer", nullptr}}), HasSubstr("`send` has no `peer`"));
+  EXPECT_THAT(violation(send_event(), {{"bytes", 23}}), HasSubstr("23 bytes, but its dtype"));
+  EXPECT_THAT(violation(send_event(), {{"dtype", "float"}}), HasSubstr("float"));
+  EXPECT_THAT(violation(send_event(), {{"sha256", "00"}}), HasSubstr("`sha256` of an event"));
+  EXPECT_THAT(violation(send_event(), {{"event", "recv"}, {"done", false}}),
+              HasSubstr("not done has a `sha256`"));
+  EXPECT_THAT(violation(send_event(), {{"event", "All Gather"}}), HasSubstr("is called"));
+  EXPECT_THAT(violation_of(stacks_with({{"event", "pickle"}, {"bytes", 1}}), "stacks"),
+              HasSubstr("no field `step`"));
+}
+
 /// A peer and the other end of its connection.
 struct Connection {
   Connection() {
@@ -90,6 +163,13 @@ TEST(Connection, AnswersAreMatchedByTheirSeq) {
   EXPECT_EQ(connection.peer->take_reply()->request, "stacks");
   EXPECT_EQ(connection.peer->take_reply()->request, "step");
   EXPECT_FALSE(connection.peer->take_reply());
+}
+
+TEST(Connection, AReplyHoldsTheMessageAsItCame) {
+  Connection connection;
+  const json pong{{"seq", connection.peer->send("ping")}, {"type", "pong"}, {"step", 4}};
+  connection.say(pong.dump() + "\n");
+  EXPECT_EQ(connection.peer->take_reply()->message, pong);
 }
 
 TEST(Connection, ASeqThatIsNotOpenIsAViolation) {
@@ -131,6 +211,48 @@ TEST(Connection, TheEndIsSeen) {
   connection.other = FileDescriptor();
   connection.peer->receive();
   EXPECT_TRUE(connection.peer->is_closed());
+}
+
+/// Answers the pings of a series, each with a step in progress or none.
+class PingSeriesTest : public ::testing::Test {
+ protected:
+  PingSeriesTest() { series_.begin(*connection_.peer, kStep); }
+
+  void pong(std::optional<std::int64_t> step) {
+    series_.take(*connection_.peer, ping_++, Pong{step});
+  }
+
+  static constexpr std::int64_t kStep = 40;
+  Connection connection_;
+  PingSeries series_;
+  /// The number of the first request of a connection.
+  std::int64_t ping_ = 1;
+};
+
+TEST_F(PingSeriesTest, TenInARowAreEnough) {
+  for (int i = 0; i < 9; ++i) pong(kStep);
+  EXPECT_FALSE(series_.is_complete());
+  pong(kStep);
+  EXPECT_TRUE(series_.is_complete());
+}
+
+TEST_F(PingSeriesTest, AnotherStepOrNoneBeginsTheCountAnew) {
+  for (int i = 0; i < 9; ++i) pong(kStep);
+  pong(std::nullopt);
+  for (int i = 0; i < 9; ++i) pong(kStep);
+  pong(kStep - 1);
+  for (int i = 0; i < 9; ++i) pong(kStep);
+  EXPECT_FALSE(series_.is_complete());
+  pong(kStep);
+  EXPECT_TRUE(series_.is_complete());
+}
+
+TEST_F(PingSeriesTest, AnAnswerToAnEarlierSeriesDoesNotCount) {
+  series_.begin(*connection_.peer, kStep);
+  for (int i = 0; i < 10; ++i) pong(kStep);
+  EXPECT_FALSE(series_.is_complete());
+  pong(kStep);
+  EXPECT_TRUE(series_.is_complete());
 }
 
 }  // namespace

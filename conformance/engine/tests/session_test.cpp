@@ -15,7 +15,9 @@ namespace {
 using namespace testing_support;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
+using ::testing::UnorderedElementsAre;
 
 /// Both ranks send; rank 0 goes on to a step that waits for rank 1.
 Case two_senders() {
@@ -41,6 +43,14 @@ ranks:
 )");
 }
 
+/// The sending of rank 1 must block until rank 0 takes its snapshot.
+Case a_step_that_blocks() {
+  Case c = two_senders();
+  c.programs[0][2].after.clear();
+  c.programs[1][1].expect.blocks = StepId{0, 2};
+  return c;
+}
+
 class SessionTest : public ::testing::Test {
  protected:
   Session& session_with(const std::string& behaviour, bool is_fork_server = false) {
@@ -52,6 +62,7 @@ class SessionTest : public ::testing::Test {
     options.store_folder = fresh_folder("stores");
     options.repeat_command = "runner";
     options.expectations = expectations_;
+    options.trace = trace_;
     session_ = std::make_unique<Session>(options);
     return *session_;
   }
@@ -61,6 +72,7 @@ class SessionTest : public ::testing::Test {
   }
 
   std::vector<Expectation> expectations_;
+  bool trace_ = false;
 
  private:
   static std::string fresh_folder(const std::string& name) {
@@ -105,6 +117,89 @@ TEST_F(SessionTest, AdaptersAreReplacedAfterAnythingElse) {
   }
 }
 
+TEST_F(SessionTest, StepsAreNumberedInTheOrderOfReleasesAndAnswers) {
+  const CaseResult result = run_with("honest");
+  const RankRecord& first = result.record.ranks[0];
+  const RankRecord& second = result.record.ranks[1];
+  std::vector<int> places;
+  for (const RankRecord* rank : {&first, &second}) {
+    places.insert(places.end(), rank->released.begin(), rank->released.end());
+    places.insert(places.end(), rank->answered.begin(), rank->answered.end());
+  }
+  EXPECT_THAT(places, UnorderedElementsAre(0, 1, 2, 3, 4, 5, 6, 7, 8, 9));
+  EXPECT_GT(first.released[2], second.answered[1]);
+}
+
+TEST_F(SessionTest, AStepIsReleasedOnceAnotherIsSeenToBlock) {
+  const CaseResult result = session_with("meets").run(a_step_that_blocks());
+  expect_result(result, Verdict::kPass, "");
+  // The step returns the number of pings that were answered meanwhile.
+  const Returned& returned = std::get<Returned>(result.record.ranks[1].answers[1]);
+  EXPECT_GE(std::get<IntegerValue>(returned).value, 10);
+  EXPECT_LT(result.record.ranks[0].released[2], result.record.ranks[1].answered[1]);
+}
+
+TEST_F(SessionTest, AStepThatDoesNotBlockIsAnsweredBeforeTheOther) {
+  const CaseResult result = session_with("honest").run(a_step_that_blocks());
+  EXPECT_GT(result.record.ranks[0].released[2], result.record.ranks[1].answered[1]);
+}
+
+TEST_F(SessionTest, AStepThatIsNotSeenInProgressDoesNotBlock) {
+  const CaseResult result = session_with("meets_unseen").run(a_step_that_blocks());
+  expect_result(result, Verdict::kHang, "rank 1 step 2 (send): no answer within 1000 ms");
+  EXPECT_EQ(result.record.ranks[0].released.size(), 2U);
+}
+
+TEST_F(SessionTest, WhatARankDidIsKnownWhenItsCaseIsOver) {
+  const CaseResult result = run_with("reports");
+  expect_result(result, Verdict::kPass, "");
+  ASSERT_EQ(result.record.ranks[0].transcript->size(), 1U);
+  EXPECT_EQ(result.record.ranks[0].transcript->at(0).peer, 1);
+  EXPECT_EQ(result.record.ranks[0].transcript->at(0).step, 1);
+}
+
+TEST_F(SessionTest, AHangIsExplainedByWhatTheRanksDid) {
+  const CaseResult result = run_with("reports_a_wait");
+  expect_result(result,
+                Verdict::kHang,
+                "rank 1 step 2 (send): no answer within 1000 ms: rank 1 sends tag 3 to rank 0, "
+                "which is not to snapshot before the answer of rank 1 step 2 (send)");
+  EXPECT_EQ(result.judgement.hang->ranks[0].pending.size(), 1U);
+  EXPECT_EQ(result.record.ranks[0].transcript->size(), 1U);
+}
+
+TEST_F(SessionTest, TranscriptsThatBreakThePromiseOfHelloAreErrors) {
+  expect_result(run_with("reports_nothing"), Verdict::kError, "rank 0: gives no transcript");
+  expect_result(run_with("reports_unasked"), Verdict::kError, "rank 0: gives a transcript");
+  expect_result(
+      run_with("reports_nonsense"), Verdict::kError, "rank 0: its transcript names rank 7 of 2");
+}
+
+TEST_F(SessionTest, ATraceHoldsAllThatWasSaid) {
+  trace_ = true;
+  const nlohmann::json line = to_json(run_with("reports"));
+  const nlohmann::json& rank = line["ranks"][1];
+  ASSERT_EQ(rank["answers"].size(), 2U);
+  EXPECT_EQ(rank["answers"][1]["value"], nlohmann::json({{"kind", "none"}}));
+  EXPECT_EQ(rank["transcript"][0]["step"], 1);
+  EXPECT_EQ(rank["released"].size(), 2U);
+  EXPECT_EQ(rank["answered"].size(), 2U);
+  trace_ = false;
+  EXPECT_FALSE(to_json(run_with("reports"))["ranks"][1].contains("answers"));
+}
+
+TEST_F(SessionTest, TheTraceOfAHangNamesItsSteps) {
+  trace_ = true;
+  const nlohmann::json line = to_json(run_with("reports_a_wait"));
+  EXPECT_EQ(line["hang"]["ranks"][0]["rank"], 1);
+  EXPECT_EQ(line["hang"]["ranks"][0]["step"], 1);
+  EXPECT_EQ(line["hang"]["ranks"][0]["op"], "send");
+  EXPECT_EQ(line["hang"]["ranks"][0]["pending"][0]["tag"], 3);
+  EXPECT_EQ(line["hang"]["sentence"],
+            "rank 1 sends tag 3 to rank 0, which is not to snapshot before the answer of rank 1 "
+            "step 2 (send)");
+}
+
 TEST_F(SessionTest, ARaiseEndsTheCaseWithoutWaitingForTheDeadline) {
   const CaseResult result = run_with("raises");
   expect_result(result, Verdict::kFail, "rank 1 step 2 (send): raised value (E: m)");
@@ -129,14 +224,14 @@ TEST_F(SessionTest, LeavingInTheMiddleIsACrashWhateverTheStatus) {
 TEST_F(SessionTest, AnUnansweredStepIsAHangWithStacks) {
   const CaseResult result = run_with("sleeps");
   expect_result(result, Verdict::kHang, "rank 1 step 2 (send): no answer within 1000 ms");
-  EXPECT_EQ(result.record.ranks[1].stacks, "rank 1 stands here");
+  EXPECT_THAT(*result.record.ranks[1].stacks, StartsWith("rank 1 stands here"));
   EXPECT_EQ(result.record.ranks[1].exit->signal, SIGKILL);
 }
 
 TEST_F(SessionTest, AStoppedAdapterIsAHangToo) {
   const CaseResult result = run_with("stops");
   expect_result(result, Verdict::kHang, "rank 1 step 2 (send): no answer within 1000 ms");
-  EXPECT_FALSE(result.record.ranks[1].stacks);
+  EXPECT_THAT(result.record.ranks[1].stacks.value_or(""), Not(HasSubstr("rank 1 stands here")));
   EXPECT_EQ(result.record.ranks[1].exit->signal, SIGKILL);
 }
 
@@ -213,6 +308,13 @@ TEST_F(SessionTest, ADeadChildOfAForkServerIsACrash) {
   expect_result(first, Verdict::kCrash, "rank 1 step 2 (send): killed by SIGKILL");
   expect_result(
       session.run(two_senders()), Verdict::kCrash, "rank 1 step 2 (send): killed by SIGKILL");
+}
+
+TEST_F(SessionTest, AForkServerThatDiesTakesItsChildrenAlong) {
+  const CaseResult result = session_with("kills_its_server", true).run(two_senders());
+  EXPECT_EQ(to_string(result.judgement.verdict), "error");
+  EXPECT_THAT(result.judgement.signature,
+              HasSubstr("died with its fork server: killed by SIGKILL"));
 }
 
 TEST_F(SessionTest, AStoppedChildOfAForkServerIsAHang) {

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "engine/play/debugger.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <sstream>
+#include <system_error>
+
+#include "engine/play/poll.h"
+#include "values/text.h"
+
+namespace tdconf {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A debugger that looks at one rank.
+struct Look {
+  std::size_t rank = 0;
+  std::string tool;
+  std::string output;
+  std::unique_ptr<Process> process;
+};
+
+/// The folder of the program that a process was started as, which for a virtual environment is not
+/// the folder of the program that runs.
+fs::path folder_of_program(std::int64_t pid) {
+  std::ifstream file(concat("/proc/", pid, "/cmdline"));
+  std::string program;
+  std::getline(file, program, '\0');
+  return fs::path(program).parent_path();
+}
+
+std::vector<std::string> py_spy_command(std::int64_t pid) {
+  const fs::path beside = folder_of_program(pid) / "py-spy";
+  std::error_code unreadable;
+  const std::string program = fs::exists(beside, unreadable) ? beside.string() : "py-spy";
+  return {program, "dump", "--pid", std::to_string(pid)};
+}
+
+std::vector<std::string> gdb_command(std::int64_t pid) {
+  return {"gdb",
+          "-nx",
+          "-batch",
+          "-iex",
+          "set debuginfod enabled off",
+          "-p",
+          std::to_string(pid),
+          "-ex",
+          "thread apply all bt"};
+}
+
+std::unique_ptr<Look> start_look(Adapter& adapter, const std::string& folder) {
+  auto look = std::make_unique<Look>();
+  const std::int64_t pid = adapter.hello()->pid;
+  const bool is_python = adapter.hello()->language == "Python";
+  look->rank = static_cast<std::size_t>(adapter.player().rank);
+  look->tool = is_python ? "py-spy" : "gdb";
+  look->output = concat(folder, "/stacks-rank", look->rank, ".log");
+  std::error_code not_there;
+  fs::remove(look->output, not_there);
+  try {
+    look->process = std::make_unique<Process>(
+        SpawnOptions{is_python ? py_spy_command(pid) : gdb_command(pid), {}, look->output});
+  } catch (const std::system_error&) {
+    return nullptr;
+  }
+  return look;
+}
+
+bool is_running(const std::unique_ptr<Look>& look) {
+  return !look->process->reap().has_value();
+}
+
+void await(const std::vector<std::unique_ptr<Look>>& looks, std::chrono::milliseconds limit) {
+  const Clock::time_point end = Clock::now() + limit;
+  while (std::ranges::any_of(looks, is_running) && Clock::now() < end) {
+    std::vector<pollfd> watched;
+    for (const auto& look : looks) {
+      if (is_running(look)) watched.push_back({look->process->pidfd(), POLLIN, 0});
+    }
+    poll_until(watched, end);
+  }
+}
+
+/// What gdb says while it reads symbols is no stack.
+bool is_part_of_a_stack(const std::string& tool, const std::string& line) {
+  return tool != "gdb" || line.starts_with("Thread ") || line.starts_with("#");
+}
+
+std::string read_stacks(const Look& look) {
+  std::ifstream file(look.output);
+  std::ostringstream stacks;
+  for (std::string line; std::getline(file, line);) {
+    if (is_part_of_a_stack(look.tool, line)) stacks << line << '\n';
+  }
+  return stacks.str();
+}
+
+std::string first_line(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  while (line.empty() && std::getline(file, line)) continue;
+  return line;
+}
+
+std::string report(Look& look, std::chrono::milliseconds limit) {
+  const std::optional<ExitStatus> exit = look.process->reap();
+  if (!exit) {
+    return concat(look.tool,
+                  ": no answer within ",
+                  limit.count(),
+                  " ms; reading the symbols of large libraries can take longer\n");
+  }
+  const std::string stacks = read_stacks(look);
+  if (exit == ExitStatus{0, std::nullopt} && !stacks.empty()) {
+    return concat(look.tool, ":\n", stacks);
+  }
+  return concat(look.tool, ": ", describe(*exit), ": ", first_line(look.output), "\n");
+}
+
+}  // namespace
+
+void add_debugger_stacks(const std::vector<Adapter*>& adapters,
+                         const DebuggerOptions& options,
+                         Record& record) {
+  std::vector<std::unique_ptr<Look>> looks;
+  for (Adapter* adapter : adapters) {
+    if (adapter->failure()) continue;
+    if (auto look = start_look(*adapter, options.folder)) looks.push_back(std::move(look));
+  }
+  await(looks, options.limit);
+  for (const auto& look : looks) {
+    std::string& stacks =
+        record.ranks[look->rank].stacks.emplace(record.ranks[look->rank].stacks.value_or(""));
+    if (!stacks.empty() && !stacks.ends_with('\n')) stacks += '\n';
+    stacks += report(*look, options.limit);
+    look->process.reset();
+    std::error_code not_there;
+    fs::remove(look->output, not_there);
+  }
+}
+
+}  // namespace tdconf
