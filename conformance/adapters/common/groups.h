@@ -4,17 +4,23 @@
 #include <tdref/group.h>
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/messages.h"
+#include "common/transcript.h"
 
 namespace tdconf::adapter {
 
 /// The process groups of one case, under the names that the case gives them.
 class Groups {
  public:
+  /// Each call of a group is noted in `transcript`.
+  explicit Groups(std::shared_ptr<Transcript> transcript) : transcript_(std::move(transcript)) {}
+
   /// Builds the groups in the order of the list.
   ///
   /// Wire    as the protocol's `join` says; a standalone group is on the store prefix
@@ -35,7 +41,9 @@ class Groups {
 
  private:
   void open(const GroupSpec& spec, const Join& join, const c10::intrusive_ptr<c10d::Store>& store);
+  void spy_on(const tdref::Group& group, const GroupSpec& spec) const;
 
+  const std::shared_ptr<Transcript> transcript_;
   tdref::World world_;
   std::map<std::string, tdref::Group> by_name_;
   std::vector<tdref::Group> in_order_;

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <memory>
+
 #include "common/groups.h"
 #include "common/pending.h"
 #include "common/player.h"
+#include "common/transcript.h"
 
 namespace tdconf::adapter {
 
@@ -30,7 +33,8 @@ class Probe {
   tdref::Work post_send(const Fields& args) const;
   tdref::Work post_recv(const Fields& args, const at::Tensor& tensor) const;
 
-  Groups groups_;
+  const std::shared_ptr<Transcript> transcript_ = std::make_shared<Transcript>();
+  Groups groups_{transcript_};
   PendingWorks pending_;
 };
 

@@ -112,6 +112,12 @@ std::vector<at::Tensor> Group::gather(const at::Tensor& tensor, int group_dst) c
   return outputs.empty() ? std::vector<at::Tensor>() : std::move(outputs[0]);
 }
 
+void Group::wrap_backend(const BackendWrapper& wrapper) const {
+  if (state_->connection != nullptr) {
+    state_->connection = wrapper(std::move(state_->connection));
+  }
+}
+
 void Group::close() const {
   state_->dropped->close();
   state_->connection.reset();
