@@ -20,6 +20,9 @@ _SCRIPTED_RUNNER = """#!{python}
 import json, os, pathlib, signal, sys
 def value(name):
     return sys.argv[sys.argv.index(name) + 1]
+if "--describe" in sys.argv:
+    print((pathlib.Path(__file__).parent / "described.jsonl").read_text(), end="")
+    sys.exit(0)
 if "--check" in sys.argv:
     sys.exit(2 if "refused" in sys.argv else 0)
 plans = json.loads((pathlib.Path(__file__).parent / "plan.json").read_text())

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from tdconf import cli
+from tdconf import cli, preparing
 from tdconf.arguments import parser
 from tdconf.exits import Exit
 
-COMMANDS = ("run", "test", "list", "doctor")
+COMMANDS = ("run", "explain", "clauses", "interop", "list", "test", "doctor")
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -51,6 +51,8 @@ def test_the_example_of_every_command_can_be_typed(
         ["run", "--timeout-scale", "1000001"],
         ["test", "--only", "nothing"],
         ["list", "--impl", "reference"],
+        ["explain"],
+        ["explain", "one", "two"],
     ],
 )
 def test_wrong_usage_ends_with_2(words: list[str]) -> None:
@@ -73,6 +75,11 @@ def test_wrong_usage_ends_with_2(words: list[str]) -> None:
         (["run", "absent.yaml"], "absent.yaml: no such file"),
         (["list", "absent.yaml"], "absent.yaml: no such file"),
         (["run", "--", "-k", "x"], "run takes no arguments after --"),
+        (["explain", "absent.yaml"], "absent.yaml: is no file"),
+        (["explain", "send.tags", "--impl", "nobody"], "nobody is no implementation"),
+        (["interop", "--impl", "reference"], "takes two implementations"),
+        (["interop", "absent.yaml"], "absent.yaml: no such file"),
+        (["clauses", "--impl", "reference"], "--impl goes with --ambiguous"),
     ],
 )
 def test_wrong_input_is_found_before_anything_is_set_up(
@@ -81,7 +88,7 @@ def test_wrong_input_is_found_before_anything_is_set_up(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(cli, "_prepare", lambda *_: pytest.fail("set up for wrong input"))
+    monkeypatch.setattr(preparing, "prepare", lambda *_: pytest.fail("set up for wrong input"))
     assert cli.main(words) == Exit.USAGE
     assert message in capsys.readouterr().err
 
@@ -89,10 +96,30 @@ def test_wrong_input_is_found_before_anything_is_set_up(
 def test_expectations_from_a_pipe_are_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cli, "_prepare", lambda *_: pytest.fail("set up for wrong input"))
+    monkeypatch.setattr(preparing, "prepare", lambda *_: pytest.fail("set up for wrong input"))
     os.mkfifo(tmp_path / "pipe")
     assert cli.main(["run", "--expectations", str(tmp_path / "pipe")]) == Exit.USAGE
     assert "is not a regular file" in capsys.readouterr().err
+
+
+def test_a_dash_becomes_a_file_that_the_command_names_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cli.typed, "keep", lambda _layout: tmp_path / "kept.yaml")
+    kept = str(tmp_path / "kept.yaml")
+    for words in (["run", "-"], ["explain", "-", "--all"]):
+        seen: dict[str, object] = {}
+
+        def command(
+            _: object, options: object, arguments: object, seen: dict[str, object] = seen
+        ) -> int:
+            seen.update(vars(options), arguments=arguments)
+            return 0
+
+        monkeypatch.setitem(cli._COMMANDS, words[0], command)
+        assert cli.main(words) == 0
+        assert seen["arguments"] == [words[0], kept, *words[2:]]
+        assert kept in (seen["target"], *(str(path) for path in seen.get("files", [])))
 
 
 def test_an_assignment_reaches_the_runner_without_its_spaces(
@@ -100,8 +127,8 @@ def test_an_assignment_reaches_the_runner_without_its_spaces(
 ) -> None:
     options = parser().parse_args(["run", "--assign", "1=tensordict, 0=reference"])
     seen = {}
-    monkeypatch.setattr(cli, "_prepare", lambda *_: Path(sys.executable))
-    monkeypatch.setattr(cli, "_build", lambda *_: None)
+    monkeypatch.setattr(preparing, "prepare", lambda *_: Path(sys.executable))
+    monkeypatch.setattr(preparing, "build_targets", lambda *_: None)
     monkeypatch.setattr(cli.run, "run", lambda _, chosen: seen.update(vars(chosen)))
     cli._run(cli.THIS_CHECKOUT, options, [])
     assert seen["assign"] == "1=tensordict,0=reference"
@@ -127,7 +154,7 @@ def test_filters_reach_the_runner_as_they_were_typed(tmp_path: Path) -> None:
     own = tmp_path / "own.yaml"
     own.touch()
     words = ["list", str(own), "--run", "a/**", "--run", "@file", "--axis", "x=1", "--shard", "1/2"]
-    selection = cli.selection(parser().parse_args(words))
+    selection = preparing.selection(parser().parse_args(words))
     assert selection.files == [own]
     assert selection.filters == [
         *("--run", "a/**", "--run", "@file"),
@@ -139,7 +166,7 @@ def test_filters_reach_the_runner_as_they_were_typed(tmp_path: Path) -> None:
 def test_repeating_a_case_keeps_what_changes_its_meaning(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(cli.THIS_CHECKOUT.root)
     words = ["run", "own.yaml", "--assign", "0=reference", "--timeout-scale", "2", "--jobs", "1"]
-    repeat = cli.repeat(cli.THIS_CHECKOUT, parser().parse_args(words))
+    repeat = preparing.repeat(cli.THIS_CHECKOUT, parser().parse_args(words))
     assert repeat == [
         *("./launcher/tdconf", "run", "own.yaml"),
         *("--assign", "0=reference", "--timeout-scale", "2.0"),
@@ -150,7 +177,7 @@ def test_repeating_a_case_works_from_the_folder_where_it_ran(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(cli.THIS_CHECKOUT.root / "launcher" / "tests")
-    assert cli.repeat(cli.THIS_CHECKOUT, parser().parse_args(["run"])) == ["../tdconf", "run"]
+    assert preparing.repeat(cli.THIS_CHECKOUT, parser().parse_args(["run"])) == ["../tdconf", "run"]
 
 
 def test_a_file_that_cannot_be_written_is_named_and_no_verdict(

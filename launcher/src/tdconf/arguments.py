@@ -4,7 +4,7 @@
 import argparse
 from pathlib import Path
 
-from tdconf import testing
+from tdconf import explain, testing
 from tdconf.implementations import DEFAULT_NAMES
 
 _LARGEST_SCALE = 1e6
@@ -26,26 +26,11 @@ def parser() -> argparse.ArgumentParser:
         "./launcher/tdconf run --impl tensordict --run 'p2p/**' --level must",
     )
     _add_selection(judge)
-    judge.add_argument(
-        "--impl",
-        action="append",
-        metavar="NAME[=exec:CMD|=fork:CMD]",
-        help="judge this one (may be repeated): a built-in name, or a name and how its adapter "
-        f"starts; default: {' and '.join(DEFAULT_NAMES)}",
-    )
+    _add_implementations(judge, "judge")
     judge.add_argument(
         "--assign", metavar="0=A,1=B", help="let these implementations play these ranks"
     )
-    judge.add_argument(
-        "--jobs", type=_positive, metavar="N", help="runners at once; default: the cores"
-    )
-    judge.add_argument(
-        "--timeout-scale",
-        type=_scale,
-        default=1.0,
-        metavar="X",
-        help="multiply every deadline by X",
-    )
+    _add_pace(judge, 1.0)
     judge.add_argument(
         "--expectations",
         metavar="FILE|none",
@@ -56,6 +41,62 @@ def parser() -> argparse.ArgumentParser:
         "--fail-fast", action="store_true", help="stop at the first unexpected verdict"
     )
     judge.add_argument("-v", "--verbose", action="store_true", help="show expected differences too")
+
+    ask = _command(
+        commands,
+        "explain",
+        "say what a case or a clause means, and show what implementations do about it",
+        "./launcher/tdconf explain send.tags --impl reference",
+    )
+    ask.add_argument(
+        "target",
+        metavar="CASE|CLAUSE|FILE.yaml|-",
+        help="a case (its name, its id or a pattern), a clause, or cases of your own; "
+        "- reads them from standard input",
+    )
+    _add_implementations(ask, "show")
+    ask.add_argument("--all", action="store_true", help="every case that is meant, not the first")
+    ask.add_argument(
+        "--svg", type=Path, metavar="FILE", help="draw the diagram; one file for each there is"
+    )
+    ask.add_argument(
+        "--script",
+        type=Path,
+        metavar="DIR",
+        help="write each case as programs that need no judge: in Python, and in C++ for tdref",
+    )
+    _add_pace(ask, explain.TIMEOUT_SCALE)
+
+    sentences = _command(
+        commands,
+        "clauses",
+        "count the cases of each clause; a must-clause without evidence is a finding",
+        "./launcher/tdconf clauses --clause 'send.**'",
+    )
+    sentences.add_argument(
+        "--clause",
+        action="append",
+        metavar="PATTERN",
+        help="only clauses whose id matches (* one component between dots, ** any)",
+    )
+    sentences.add_argument(
+        "--ambiguous",
+        action="store_true",
+        help="ask implementations what the text leaves open, and print what each does",
+    )
+    _add_implementations(sentences, "with --ambiguous: ask")
+    _add_pace(sentences, 1.0)
+
+    mixed = _command(
+        commands,
+        "interop",
+        "let two implementations share the ranks of each case, both ways round",
+        "./launcher/tdconf interop --run 'p2p/tags/**'",
+    )
+    _add_selection(mixed)
+    _add_implementations(mixed, "one of the two is")
+    _add_pace(mixed, 1.0)
+    mixed.add_argument("--out", type=Path, metavar="DIR", help="default: tdconf-out/TIME")
 
     tests = _command(
         commands,
@@ -107,13 +148,36 @@ def _command(
     return command
 
 
+def _add_implementations(command: argparse.ArgumentParser, verb: str) -> None:
+    command.add_argument(
+        "--impl",
+        action="append",
+        metavar="NAME[=exec:CMD|=fork:CMD]",
+        help=f"{verb} this one (may be repeated): a built-in name, or a name and how its adapter "
+        f"starts; default: {' and '.join(DEFAULT_NAMES)}",
+    )
+
+
+def _add_pace(command: argparse.ArgumentParser, scale: float) -> None:
+    command.add_argument(
+        "--jobs", type=_positive, metavar="N", help="runners at once; default: the cores"
+    )
+    command.add_argument(
+        "--timeout-scale",
+        type=_scale,
+        default=scale,
+        metavar="X",
+        help=f"multiply every deadline by X; default: {scale:g}",
+    )
+
+
 def _add_selection(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "files",
         nargs="*",
         type=Path,
         metavar="FILE.yaml",
-        help="cases of your own instead of fixtures/",
+        help="cases of your own instead of fixtures/; - reads them from standard input",
     )
     patterns = "cases whose name matches (* one component, ** any), or the patterns in a file"
     command.add_argument("--run", action="append", metavar="PATTERN|@FILE", help=f"only {patterns}")

@@ -7,7 +7,20 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from tdconf import build, doctor, environment, interruptions, processes, run, testing
+from tdconf import (
+    build,
+    clauses,
+    doctor,
+    environment,
+    explain,
+    interop,
+    interruptions,
+    preparing,
+    processes,
+    run,
+    testing,
+    typed,
+)
 from tdconf.arguments import parser
 from tdconf.display import open_closed_streams, say
 from tdconf.exits import Exit, TdconfError
@@ -20,8 +33,6 @@ from tdconf.implementations import (
 )
 from tdconf.layout import THIS_CHECKOUT, Layout
 
-_FILTERS = ("run", "skip", "clause", "level", "axis")
-
 
 def main(arguments: Sequence[str]) -> int:
     """Does what `arguments` ask for and returns the exit code."""
@@ -33,6 +44,7 @@ def main(arguments: Sequence[str]) -> int:
     try:
         if options.extra and options.command != "test":
             raise TdconfError(f"{options.command} takes no arguments after --", Exit.USAGE)
+        arguments = _without_stdin(options, arguments)
         return int(_COMMANDS[options.command](THIS_CHECKOUT, options, arguments))
     except TdconfError as problem:
         say(str(problem))
@@ -50,55 +62,23 @@ def main(arguments: Sequence[str]) -> int:
         return int(Exit.NO_VERDICT)
 
 
+def _without_stdin(options: argparse.Namespace, arguments: Sequence[str]) -> Sequence[str]:
+    """Puts a file in the place of `-`: set-up starts the launcher again, input is read once."""
+    files = getattr(options, "files", [])
+    if Path(typed.STDIN) not in files and getattr(options, "target", None) != typed.STDIN:
+        return arguments
+    kept = typed.keep(THIS_CHECKOUT)
+    options.files = [kept if path == Path(typed.STDIN) else path for path in files]
+    options.target = str(kept)
+    return [str(kept) if word == typed.STDIN else word for word in arguments]
+
+
 def _before_dashes(arguments: Sequence[str]) -> Sequence[str]:
     return arguments[: arguments.index("--")] if "--" in arguments else arguments
 
 
 def _after_dashes(arguments: Sequence[str]) -> Sequence[str]:
     return arguments[arguments.index("--") + 1 :] if "--" in arguments else ()
-
-
-def selection(options: argparse.Namespace) -> run.Selection:
-    """Reads which cases `options` select."""
-    for path in options.files:
-        if not path.exists():
-            raise TdconfError(f"{path}: no such file", Exit.USAGE)
-        if not path.is_file() and not path.is_dir():
-            raise TdconfError(f"{path}: is neither a regular file nor a folder", Exit.USAGE)
-    filters = [
-        word
-        for name in _FILTERS
-        for value in getattr(options, name) or ()
-        for word in (f"--{name}", value)
-    ]
-    if options.shard is not None:
-        filters += ["--shard", options.shard]
-    return run.Selection(options.files, filters)
-
-
-def _prepare(
-    layout: Layout, options: argparse.Namespace, arguments: Sequence[str], packages: Sequence[str]
-) -> Path:
-    """Sets up what is missing, goes on inside `.venv`, and returns the Python that is judged."""
-    inside = Path(sys.prefix) == layout.venv
-    with environment.exclusive(layout, "setup", say):
-        if not inside:
-            environment.install_system_packages(layout, say)
-        if options.python is not None:
-            python = environment.check_named(options.python, packages)
-        else:
-            python = environment.prepare_venv(layout, say)
-    if not inside and environment.is_stamped(layout):
-        sys.stdout.flush()
-        sys.stderr.flush()
-        source = str(layout.root / "launcher" / "src")
-        os.execv(layout.venv_python, [str(layout.venv_python), source, *arguments])
-    return python
-
-
-def _build(layout: Layout, python: Path, targets: Sequence[str]) -> None:
-    with environment.exclusive(layout, "build", say):
-        build.build(layout, python, targets, say)
 
 
 def _run(layout: Layout, options: argparse.Namespace, arguments: Sequence[str]) -> Exit:
@@ -109,18 +89,20 @@ def _run(layout: Layout, options: argparse.Namespace, arguments: Sequence[str]) 
     # A mixed run judges the implementation that plays the lowest rank.
     named = options.impl or ([players[min(players)]] if players else DEFAULT_NAMES)
     _check_expectations(options.expectations)
-    selected = selection(options)
+    selected = preparing.selection(options)
     # Read once before anything is installed: a typing error should not cost minutes.
-    python = Path(os.path.abspath(options.python)) if options.python else layout.venv_python
+    python = preparing.judged_python(layout, options)
     everything, chosen = known(layout, python, named)
     for name in players.values():
         require(everything, name, f"--assign {options.assign}")
     if options.out is not None:
         options.out = Path(os.path.abspath(options.out))
 
-    python = _prepare(layout, options, arguments, needed_packages([*chosen, *players.values()]))
+    python = preparing.prepare(
+        layout, options, arguments, needed_packages([*chosen, *players.values()])
+    )
     everything, chosen = known(layout, python, named)
-    _build(layout, python, build.JUDGE_TARGETS)
+    preparing.build_targets(layout, python, build.JUDGE_TARGETS)
     return run.run(
         layout,
         run.Options(
@@ -129,7 +111,7 @@ def _run(layout: Layout, options: argparse.Namespace, arguments: Sequence[str]) 
             players=list(everything.values()),
             assign=options.assign,
             expectations=options.expectations or ("none" if options.files else None),
-            repeat=repeat(layout, options),
+            repeat=preparing.repeat(layout, options),
             jobs=options.jobs or int(processes.cores()),
             out=options.out,
             python=python,
@@ -148,32 +130,19 @@ def _check_expectations(given: str | None) -> None:
         )
 
 
-def repeat(layout: Layout, options: argparse.Namespace) -> list[str]:
-    """Returns the command that repeats a case of this run, up to the name of the case."""
-    program = os.path.relpath(layout.root / "launcher" / "tdconf")
-    words = [program if program.startswith("..") else f"./{program}", "run"]
-    words += [str(path) for path in options.files]
-    for name in ("python", "assign", "expectations"):
-        if (value := getattr(options, name)) is not None:
-            words += [f"--{name}", str(value)]
-    if options.timeout_scale != 1.0:
-        words += ["--timeout-scale", str(options.timeout_scale)]
-    return words
-
-
 def _list(layout: Layout, options: argparse.Namespace, arguments: Sequence[str]) -> Exit:
-    selected = selection(options)
-    python = _prepare(layout, options, arguments, environment.JUDGED_PACKAGES[:1])
-    _build(layout, python, build.JUDGE_TARGETS[:1])
+    selected = preparing.selection(options)
+    python = preparing.prepare(layout, options, arguments, environment.JUDGED_PACKAGES[:1])
+    preparing.build_targets(layout, python, build.JUDGE_TARGETS[:1])
     return run.list_cases(layout, selected)
 
 
 def _test(layout: Layout, options: argparse.Namespace, arguments: Sequence[str]) -> Exit:
     pinned = environment.pinned_versions(layout.ci / "requirements.txt")
-    python = _prepare(layout, options, arguments, tuple(pinned))
+    python = preparing.prepare(layout, options, arguments, tuple(pinned))
     names = [name for name in testing.PART_NAMES if name in (options.only or testing.PART_NAMES)]
     if names != ["lint"]:
-        _build(layout, python, build.EVERYTHING)
+        preparing.build_targets(layout, python, build.EVERYTHING)
     return testing.run_parts(layout, python, names, options.extra)
 
 
@@ -183,4 +152,12 @@ def _doctor(layout: Layout, options: argparse.Namespace, _arguments: Sequence[st
     return code
 
 
-_COMMANDS = {"run": _run, "test": _test, "list": _list, "doctor": _doctor}
+_COMMANDS = {
+    "run": _run,
+    "explain": explain.command,
+    "clauses": clauses.command,
+    "interop": interop.command,
+    "list": _list,
+    "test": _test,
+    "doctor": _doctor,
+}

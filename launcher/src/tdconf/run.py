@@ -6,7 +6,7 @@ import shlex
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,6 +21,8 @@ from tdconf.watch import SILENCE_S, STOPPED_ON_PURPOSE, Job, Watching, run_jobs
 _READ_DEADLINE_S = 120.0
 _LOG_TAIL_LINES = 20
 _BLOCKS_SHOWN = 20
+
+Show = Callable[[results.Line], str | None]
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,13 @@ class Selection:
         ]
 
 
+def these(names: Sequence[str], folder: Path, files: Sequence[Path] = ()) -> Selection:
+    """Selects the cases of these names, which are kept in a file of `folder`."""
+    kept = folder / "cases.txt"
+    kept.write_text("".join(f"{name}\n" for name in names), encoding="utf-8")
+    return Selection(files, ["--run", f"@{kept}"])
+
+
 @dataclass(frozen=True)
 class Options:
     """What `run` was asked to do."""
@@ -55,14 +64,33 @@ class Options:
     timeout_scale: float
     fail_fast: bool
     verbose: bool
+    trace: bool = False
+    #: Runners that run together; as many as `jobs` unless given.
+    at_once: int | None = None
 
 
 def run(layout: Layout, options: Options) -> Exit:
     """Judges each implementation, prints a block per failure, one table and a closing line."""
     for implementation in options.judged:
-        if (code := _check(layout, options, implementation)) != Exit.AS_EXPECTED:
+        if (code := check(layout, options, implementation)) != Exit.AS_EXPECTED:
             return code
     out = results_folder(layout, options.out)
+    outcomes, interrupted = judge(layout, options, out, _blocks(options))
+    _say_what_is_hidden(options, outcomes)
+    codes = [outcome.code for outcome in outcomes]
+    code = worst([*codes, Exit.INTERRUPTED] if interrupted else codes)
+    print(display.table(outcomes))
+    print(display.closing(code, shown(out)))
+    return code
+
+
+def judge(
+    layout: Layout, options: Options, out: Path, show: Show
+) -> tuple[list[results.Outcome], bool]:
+    """Judges each implementation into `out`; says too whether the user interrupted it.
+
+    Every result is handed to `show` as it comes; what `show` returns is printed.
+    """
     facts = out / "environment.json"
     facts.write_text(json.dumps(doctor.record(layout, options.python), indent=2), encoding="utf-8")
     jobs = [
@@ -70,14 +98,8 @@ def run(layout: Layout, options: Options) -> Exit:
         for implementation in options.judged
         for number in range(options.jobs)
     ]
-    interrupted = not _watch(layout, options, jobs)
-
-    outcomes = [_merged(implementation.name, jobs, out) for implementation in options.judged]
-    codes = [outcome.code for outcome in outcomes]
-    code = worst([*codes, Exit.INTERRUPTED] if interrupted else codes)
-    print(display.table(outcomes))
-    print(display.closing(code, _shown(out)))
-    return code
+    interrupted = not _watch(layout, options, jobs, show)
+    return [_merged(judged.name, jobs, out) for judged in options.judged], interrupted
 
 
 def _job(
@@ -101,6 +123,8 @@ def _job(
         command += ["--assign", options.assign]
     if options.fail_fast:
         command.append("--fail-fast")
+    if options.trace:
+        command.append("--trace")
     folder.mkdir(parents=True)
     return Job(
         implementation.name, command, folder / "runner.log", results.Part(folder / "results.jsonl")
@@ -111,14 +135,14 @@ def _expectations(options: Options, implementation: Implementation) -> str:
     return options.expectations or str(implementation.expectations or "none")
 
 
-def _check(layout: Layout, options: Options, implementation: Implementation) -> Exit:
+def check(layout: Layout, options: Options, implementation: Implementation) -> Exit:
     """Lets the runner read everything once, so that it says what is wrong with it only once."""
     command = [str(layout.runner), *options.selection.arguments(layout), "--check"]
     command += ["--expectations", _expectations(options, implementation)]
-    return from_status(_read(command).returncode)
+    return from_status(read(command).returncode)
 
 
-def _read(command: Sequence[str], output: int | None = None) -> subprocess.CompletedProcess[bytes]:
+def read(command: Sequence[str], output: int | None = None) -> subprocess.CompletedProcess[bytes]:
     """Lets a runner read the cases and judge nothing."""
     try:
         return subprocess.run(
@@ -136,22 +160,41 @@ def _read(command: Sequence[str], output: int | None = None) -> subprocess.Compl
         ) from problem
 
 
-def _watch(layout: Layout, options: Options, jobs: Sequence[Job]) -> bool:
+def _blocks(options: Options) -> Show:
+    """Lays out a block for each case that needs attention, until there are too many of them."""
+    seen: Counter[str] = Counter()
+
+    def show(case: results.Line) -> str | None:
+        if results.is_as_expected(case) and (not options.verbose or case["verdict"] == "pass"):
+            return None
+        seen[case["impl"]] += 1
+        if options.verbose or seen[case["impl"]] <= _BLOCKS_SHOWN:
+            return display.block(case, with_stacks=options.verbose)
+        return None
+
+    return show
+
+
+def _say_what_is_hidden(options: Options, outcomes: Sequence[results.Outcome]) -> None:
+    for outcome in outcomes:
+        count = sum(not results.is_as_expected(case) for case in outcome.cases)
+        if count > _BLOCKS_SHOWN and not options.verbose:
+            print(f"{outcome.name}: {count - _BLOCKS_SHOWN} more like these; -v shows them all")
+
+
+def _watch(layout: Layout, options: Options, jobs: Sequence[Job], show: Show) -> bool:
     """Runs `jobs` with progress on the terminal; returns false when the user interrupted them."""
     progress = display.progress()
-    shown: Counter[str] = Counter()
 
     def on_case(job: Job, case: results.Line) -> None:
-        if not results.is_as_expected(case) or (options.verbose and case["verdict"] != "pass"):
-            shown[job.implementation] += 1
-            if shown[job.implementation] <= _BLOCKS_SHOWN or options.verbose:
-                progress.show(display.block(case, with_stacks=options.verbose))
+        if (text := show(case)) is not None:
+            progress.show(text)
         share = [other.part for other in jobs if other.implementation == job.implementation]
         done = sum(len(part.cases) for part in share)
         progress.update(job.implementation, done, sum(part.selected for part in share))
 
     watching = Watching(
-        at_once=options.jobs,
+        at_once=options.at_once or options.jobs,
         silence_s=SILENCE_S * max(1.0, options.timeout_scale),
         fail_fast=options.fail_fast,
         environment=adapter_environment(layout),
@@ -163,9 +206,6 @@ def _watch(layout: Layout, options: Options, jobs: Sequence[Job]) -> bool:
         return False
     finally:
         progress.close()
-        for name, count in shown.items():
-            if count > _BLOCKS_SHOWN and not options.verbose:
-                print(f"{name}: {count - _BLOCKS_SHOWN} more like these; -v shows them all")
     return True
 
 
@@ -194,7 +234,8 @@ def _print_tail(log: Path) -> None:
         print("\n".join(f"  {line}" for line in lines), file=sys.stderr)
 
 
-def _shown(path: Path) -> Path:
+def shown(path: Path) -> Path:
+    """Returns `path` as it is called from the current folder, where it lies below it."""
     here = Path.cwd()
     return path.relative_to(here) if path.is_relative_to(here) else path
 
@@ -226,7 +267,7 @@ def results_folder(layout: Layout, wanted: Path | None) -> Path:
 def list_cases(layout: Layout, selection: Selection) -> Exit:
     """Prints the name of every selected case, one a line."""
     command = [str(layout.runner), *selection.arguments(layout), "--list"]
-    ended = _read(command, subprocess.PIPE)
+    ended = read(command, subprocess.PIPE)
     sys.stdout.write(ended.stdout.decode())
     sys.stdout.flush()
     return from_status(ended.returncode)

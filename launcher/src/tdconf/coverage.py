@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which cases are evidence for which clause, and which clause has too little of it."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from tdconf.described import Case
+from tdconf.registry import Clause
+
+LEVELS = ("must", "sound", "compat", "observe")
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """A clause with its cases by level: documents, and what they expand to."""
+
+    clause: Clause
+    documents: Mapping[str, int]
+    expanded: Mapping[str, int]
+
+    @property
+    def lack(self) -> str | None:
+        """Says what a must-clause lacks: a case, or else a reason or a question."""
+        if self.clause.level != "must" or sum(self.expanded.values()):
+            return None
+        if self.clause.status == "tested":
+            return "is tested by no case"
+        if self.clause.reason is None and self.clause.question is None:
+            return "has no case, no reason and no question"
+        return None
+
+
+def evidence(clauses: Sequence[Clause], cases: Sequence[Case]) -> list[Evidence]:
+    """Counts for each of `clauses` the cases that name it."""
+    return [_evidence(clause, cases) for clause in clauses]
+
+
+def _evidence(clause: Clause, cases: Sequence[Case]) -> Evidence:
+    ours = [case for case in cases if clause.id in case["clauses"]]
+    documents = {(case["level"], case["id"]) for case in ours}
+    return Evidence(
+        clause,
+        Counter(level for level, _ in documents),
+        Counter(case["level"] for case in ours),
+    )
+
+
+def table(found: Sequence[Evidence]) -> str:
+    """Lays out a row per clause: `documents/expanded cases` for each level, status, source."""
+    head = ["clause", "level", *LEVELS, "status", "source"]
+    rows = [head, *(_row(entry) for entry in found)]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(head))]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    )
+
+
+def _row(entry: Evidence) -> list[str]:
+    counts = [
+        f"{entry.documents[level]}/{entry.expanded[level]}" if entry.expanded[level] else "-"
+        for level in LEVELS
+    ]
+    clause = entry.clause
+    return [clause.id, clause.level, *counts, clause.status, clause.source]
+
+
+def closing(found: Sequence[Evidence], cases: Sequence[Case]) -> str:
+    """Counts the clauses by status, and the cases that are evidence for them."""
+    status = Counter(entry.clause.status for entry in found)
+    ids = {entry.clause.id for entry in found}
+    ours = [case for case in cases if ids & set(case["clauses"])]
+    lacking = sum(entry.lack is not None for entry in found)
+    return (
+        f"{len(found)} clauses: {status['tested']} tested, {status['untested']} untested, "
+        f"{status['ambiguous']} ambiguous, {lacking} without evidence; "
+        f"{len({case['id'] for case in ours})} documents, {len(ours)} cases"
+    )

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Writes a value as the C++ expression that builds it, with the helpers of the templates."""
+
+import json
+
+from tdconf.described import Tree
+
+WIDEST = 92
+_DTYPES = {
+    "bool": "at::kBool",
+    "uint8": "at::kByte",
+    "int8": "at::kChar",
+    "int16": "at::kShort",
+    "uint16": "at::kUInt16",
+    "int32": "at::kInt",
+    "uint32": "at::kUInt32",
+    "int64": "at::kLong",
+    "uint64": "at::kUInt64",
+    "float8_e4m3fn": "at::kFloat8_e4m3fn",
+    "float8_e5m2": "at::kFloat8_e5m2",
+    "float16": "at::kHalf",
+    "bfloat16": "at::kBFloat16",
+    "float32": "at::kFloat",
+    "float64": "at::kDouble",
+    "complex32": "at::kComplexHalf",
+    "complex64": "at::kComplexFloat",
+    "complex128": "at::kComplexDouble",
+}
+_FORMS = ("requires_grad", "meta", "transposed", "expanded", "sparse_coo")
+
+
+class NotInCppError(ValueError):
+    """The case uses what tdref has no name for."""
+
+
+def value(tree: Tree, depth: int) -> str:
+    """Returns the expression that builds a value, over several lines where it is long."""
+    match tree["kind"]:
+        case "tensor":
+            return _tensor(tree)
+        case "non_tensor":
+            return f"tdref::NonTensor{{.data = {_literal(tree['data'])}}}"
+        case "lazy_stack" | "persistent" as kind:
+            raise NotInCppError(f"this script writes no {kind.replace('_', ' ')}s")
+    if tree.get("device"):
+        raise NotInCppError("this script gives a tensordict no device")
+    entries = [
+        f"{{{json.dumps(key)}, {value(entry, depth + 1)}}}" for key, entry in tree["entries"]
+    ]
+    batch_size = ", ".join(str(size) for size in tree["batch_size"])
+    line = f"tensordict({{{batch_size}}}, {{{', '.join(entries)}}})"
+    if len(line) + 2 * depth > WIDEST or "\n" in line:
+        inner = "".join(f"{'  ' * (depth + 1)}{entry},\n" for entry in entries)
+        line = f"tensordict({{{batch_size}}}, {{\n{inner}{'  ' * depth}}})"
+    if tree.get("names"):
+        names = ", ".join("std::nullopt" if n is None else json.dumps(n) for n in tree["names"])
+        line = f"named({line}, {{{names}}})"
+    if tree.get("locked"):
+        line = f"locked({line})"
+    return f"tdref::consolidate({line})" if tree.get("consolidated") else line
+
+
+def _literal(data: object) -> str:
+    """Writes data beside tensors as a tdref::Value."""
+    match data:
+        case None:
+            return "tdref::Value()"
+        case bool() | float() | str():
+            return f"tdref::Value({json.dumps(data)})"
+        case int():
+            return f"tdref::Value(std::int64_t{{{data}}})"
+        case list():
+            return f"tdref::Value(tdref::Value::List{{{', '.join(_literal(i) for i in data)}}})"
+        case dict():
+            pairs = [f"{{{_literal(key)}, {_literal(item)}}}" for key, item in data.items()]
+            return f"tdref::Value(tdref::Value::Dict{{{', '.join(pairs)}}})"
+    raise NotInCppError(f"this script writes no {type(data).__name__}")
+
+
+def _tensor(tree: Tree) -> str:
+    start = f"{_DTYPES[tree['dtype']]}, {{{', '.join(str(size) for size in tree['shape'])}}}"
+    fill = tree["fill"]
+    match fill:
+        case {"ramp": {"start": first, "step": by}}:
+            text = f"ramp({start}, {first}, {by})"
+        case {"const": number}:
+            text = f"constant({start}, {json.dumps(number)})"
+        case {"bits": pattern}:
+            text = f"bits({start}, {json.dumps(pattern)})"
+        case {"scramble": seed}:
+            text = f"scramble({start}, {seed})"
+        case _:
+            raise ValueError(f"no such fill: {fill}")
+    if fill.get("invert"):
+        text = f"inverted({text})"
+    form = tree.get("form", "plain")
+    if form == "plain":
+        return text
+    if form not in _FORMS:
+        raise NotInCppError(f"this script writes no leaf of the form {form}")
+    return f"{form}({text})"

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Cases as the runner describes them: every axis chosen, every value known, a program per rank."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any, TypedDict
+
+from tdconf.exits import Exit, TdconfError, from_status
+from tdconf.layout import Layout
+from tdconf.run import Selection, read
+
+Tree = dict[str, Any]
+
+DEFAULT_GROUP = "default"
+# The order in which people and option structs name what a step is given.
+ARGUMENTS = (
+    "td",
+    "works",
+    "tensor",
+    "dst",
+    "src",
+    "group",
+    "group_dst",
+    "group_src",
+    "return_premature",
+    "tag",
+    "init_tag",
+    "pseudo_rand",
+    "return_early",
+    "consolidated",
+    "header",
+)
+
+
+class Step(TypedDict("Step", {"as": str | None})):
+    """One step of a rank; `after` and `blocks` name others as (rank, index from 0)."""
+
+    op: str
+    args: dict[str, Any]
+    label: str | None
+    after: list[list[int]]
+    blocks: list[int] | None
+    expect: dict[str, Any] | None
+
+
+class Group(TypedDict):
+    name: str
+    kind: str
+    backend: str
+    ranks: list[int]
+
+
+class Case(TypedDict):
+    """An expanded case; `document` is what was written, after substitution."""
+
+    name: str
+    id: str
+    axes: dict[str, Any]
+    clauses: list[str]
+    level: str
+    says: str
+    broken_by: str | None
+    notes: str | None
+    world: int
+    groups: list[Group]
+    roles: dict[str, str]
+    deadline_s: float
+    slow: str | None
+    file: str
+    line: int
+    document: dict[str, Any]
+    programs: list[list[Step]]
+    messages: list[dict[str, Any]] | None
+    transcript: dict[str, Any] | None
+
+
+def describe(layout: Layout, selection: Selection) -> list[Case]:
+    """Lets the runner describe the selected cases, in its order."""
+    ended = read([str(layout.runner), *selection.arguments(layout), "--describe"], subprocess.PIPE)
+    if ended.returncode != 0:
+        # What is wrong, the runner has said on stderr.
+        sys.stdout.write(ended.stdout.decode(errors="replace"))
+        raise TdconfError("the cases cannot be described", from_status(ended.returncode))
+    try:
+        return [json.loads(line) for line in ended.stdout.splitlines()]
+    except ValueError as problem:
+        raise TdconfError(f"the runner described no cases: {problem}", Exit.INTERNAL) from problem
+
+
+def document_step(case: Case, rank: int, index: int) -> dict[str, Any]:
+    """Returns the step as its author wrote it, which names leaves where the protocol has bytes."""
+    ranks = case["document"].get("ranks", {})
+    program = ranks.get(str(rank), ranks.get("*", []))
+    return program[index] if index < len(program) else {}
+
+
+def group_ranks(case: Case) -> dict[str, list[int]]:
+    """Returns the global ranks of each group by its name."""
+    return {group["name"]: group["ranks"] for group in case["groups"]}
+
+
+def leaves(tree: Tree, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Tree]]:
+    """Yields the tensors of a tree with their keys, in insertion order; members go by number."""
+    if tree["kind"] == "tensor":
+        yield path, tree
+    for key, entry in tree.get("entries", ()):
+        yield from leaves(entry, (*path, key))
+    for number, member in enumerate(tree.get("members", ())):
+        yield from leaves(member, (*path, str(number)))
+
+
+def dotted(path: tuple[str, ...]) -> str:
+    return ".".join(path)

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Reads the events of a traced case, and finds out which leaf each message was."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tdconf.described import (
+    DEFAULT_GROUP,
+    Case,
+    Step,
+    Tree,
+    document_step,
+    dotted,
+    group_ranks,
+    leaves,
+)
+from tdconf.programs import source_text
+from tdconf.results import Line
+from tdconf.spacetime import Event
+
+_STORAGE = "consolidated storage"
+_MOST_NAMED = 3
+_ITEM_BYTES = {"bool": 1, "uint8": 1, "int8": 1, "float8_e4m3fn": 1, "float8_e5m2": 1}
+_ITEM_BYTES |= {"int16": 2, "uint16": 2, "float16": 2, "bfloat16": 2}
+_ITEM_BYTES |= {"int32": 4, "uint32": 4, "float32": 4, "complex32": 4}
+_ITEM_BYTES |= {"int64": 8, "uint64": 8, "float64": 8, "complex64": 8, "complex128": 16}
+
+
+@dataclass(frozen=True)
+class _Leaf:
+    """What is known of one leaf of a value: enough to tell its message from others."""
+
+    value: str
+    key: str
+    nbytes: int
+    shape: tuple[int, ...]
+    digest: str | None
+
+
+def events(case: Case, result: Line) -> list[Event]:
+    """Returns what all ranks did, each rank's in its own order.
+
+    A rank whose player reports no transcript is seen through its own steps, if it is the probe.
+    """
+    found: list[Event] = []
+    for record in result["ranks"]:
+        rank = record["rank"]
+        released = record.get("released") or []
+        reported = record.get("transcript")
+        if reported is not None:
+            found += _reported(case, record, reported)
+        elif case["roles"].get(str(rank)) == "probe":
+            found += _of_probe(case, rank, len(released), record.get("answers") or [], released)
+    return found
+
+
+def silent_ranks(case: Case, result: Line) -> list[int]:
+    """Returns the ranks of which nothing on the wire is known."""
+    return [
+        record["rank"]
+        for record in result["ranks"]
+        if record.get("transcript") is None and str(record["rank"]) not in case["roles"]
+    ]
+
+
+def _reported(case: Case, record: Line, reported: Sequence[Line]) -> Iterator[Event]:
+    rank = record["rank"]
+    released = record.get("released") or []
+    known = list(_leaves_made(case, rank, record.get("answers") or []))
+    for line in reported:
+        step = line.get("step")
+        event = Event(
+            rank=rank,
+            kind=line["event"],
+            group=line.get("group", ""),
+            peer=line.get("peer"),
+            tag=line.get("tag"),
+            dtype=line.get("dtype", ""),
+            shape=tuple(line.get("shape", ())),
+            nbytes=line["bytes"],
+            done=line.get("done", True),
+            step=step,
+            since=released[step] if step is not None and step < len(released) else -1,
+        )
+        key = _key(case, event, line.get("sha256"), known)
+        yield Event(**(vars(event) | {"key": key}))
+
+
+def _of_probe(
+    case: Case, rank: int, steps: int, answers: Sequence[Line], released: Sequence[int]
+) -> Iterator[Event]:
+    """The steps of a probe say what it does at the boundary of c10d."""
+    for index, step in enumerate(case["programs"][rank][:steps]):
+        kind = step["op"].removeprefix("c10d_").removeprefix("i")
+        if kind not in ("send", "recv"):
+            continue
+        group = step["args"].get("group", DEFAULT_GROUP)
+        written = document_step(case, rank, index).get(step["op"], {})
+        tensor = step["args"]["tensor"]
+        source = next((name for name in ("leaf", "storage") if name in written), None)
+        yield Event(
+            rank=rank,
+            kind=kind,
+            group=group,
+            peer=group_ranks(case)[group][step["args"]["dst" if kind == "send" else "src"]],
+            tag=step["args"]["tag"],
+            dtype=tensor["dtype"],
+            shape=tuple(tensor["shape"]),
+            nbytes=_nbytes(tensor),
+            done=_is_done(case["programs"][rank], index, answers),
+            step=index,
+            key=None if source is None else source_text(written, source),
+            since=released[index],
+        )
+
+
+def _is_done(program: Sequence[Step], index: int, answers: Sequence[Line]) -> bool:
+    """Says whether a step of the probe, or the one that waits for its works, has returned."""
+    name = program[index]["as"]
+    waits = [
+        later
+        for later, step in enumerate(program)
+        if name is not None and step["args"].get("works") == name
+    ]
+    needed = waits[0] if program[index]["op"].startswith("c10d_i") and waits else index
+    return needed < len(answers) and answers[needed].get("type") == "returned"
+
+
+def _nbytes(tensor: Tree) -> int:
+    count = _ITEM_BYTES[tensor["dtype"]]
+    for size in tensor["shape"]:
+        count *= size
+    return count
+
+
+def _leaves_made(case: Case, rank: int, answers: Sequence[Line]) -> Iterator[_Leaf]:
+    """Lists the leaves of the values that `rank` made, from the snapshots that it answered."""
+    for step, answer in zip(case["programs"][rank], answers, strict=False):
+        if step["op"] not in ("make", "snapshot", "consolidate"):
+            continue
+        value = answer.get("value") or {}
+        if value.get("kind") != "snapshot":
+            continue
+        name = step["as"] or step["args"].get("name") or step["args"]["td"]
+        yield from _leaves_of(name, value["snapshot"])
+
+
+def _leaves_of(name: str, snapshot: Tree) -> Iterator[_Leaf]:
+    for path, leaf in leaves(snapshot):
+        digest = _digest(leaf)
+        yield _Leaf(name, dotted(path), _nbytes(leaf), tuple(leaf["shape"]), digest)
+    storage = snapshot.get("consolidated")
+    if storage:
+        yield _Leaf(name, _STORAGE, storage["nbytes"], (storage["nbytes"],), _digest(storage))
+
+
+def _digest(described: Mapping[str, Any]) -> str | None:
+    if "bytes" in described:
+        return hashlib.sha256(bytes.fromhex(described["bytes"])).hexdigest()
+    return described.get("sha256")
+
+
+def _key(case: Case, event: Event, digest: str | None, known: Sequence[_Leaf]) -> str | None:
+    """Names the leaf whose elements an event carried: by content, else by size where one fits."""
+    if event.kind not in ("send", "recv"):
+        return None
+    args = {} if event.step is None else case["programs"][event.rank][event.step]["args"]
+    if args.get("consolidated"):
+        return _STORAGE
+    ours = [leaf for leaf in known if leaf.value == args.get("td")]
+    if digest is not None:
+        fitting = [leaf for leaf in ours if leaf.digest == digest and leaf.nbytes == event.nbytes]
+    else:
+        fitting = [leaf for leaf in ours if leaf.shape == event.shape]
+        fitting = [leaf for leaf in fitting if leaf.nbytes == event.nbytes]
+    keys = list(Counter(leaf.key for leaf in fitting))
+    if not keys or len(keys) > _MOST_NAMED:
+        return None
+    return " or ".join(keys)

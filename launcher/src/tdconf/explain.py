@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`tdconf explain`: what a case or a clause says, and what implementations do about it."""
+
+import argparse
+import re
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from tdconf import display, registry, run, script_cpp, script_python, story, svg
+from tdconf.described import Case, describe
+from tdconf.exits import Exit, TdconfError, worst
+from tdconf.layout import Layout
+from tdconf.patterns import matches
+from tdconf.programs import messages_text, side_by_side
+from tdconf.ready import Ready, get_ready
+from tdconf.registry import Clause
+from tdconf.results import Line
+from tdconf.run import Selection
+
+# Ten seconds are long for somebody who waits for the answer; see `--timeout-scale`.
+TIMEOUT_SCALE = 0.3
+_WIDEST = 160
+_ENDINGS = (".yaml", ".yml")
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is to be explained: cases, or clauses by them, and where drawings and scripts go."""
+
+    cases: Sequence[Case]
+    files: Sequence[Path]
+    registry: Sequence[Clause]
+    #: The clauses that were asked for, rather than cases.
+    clauses: Sequence[Clause]
+    every: bool
+    svg: Path | None
+    script: Path | None
+
+    @property
+    def chosen(self) -> Sequence[Case]:
+        return self.cases if self.every else self.cases[:1]
+
+
+def command(layout: Layout, options: argparse.Namespace, arguments: Sequence[str]) -> Exit:
+    """Prints what a case or a clause says, and what each implementation does."""
+    target = str(options.target)
+    if target.endswith(_ENDINGS) and not Path(target).is_file():
+        raise TdconfError(f"{target}: is no file", Exit.USAGE)
+    ready = get_ready(layout, options, arguments)
+    question = _question(layout, options, target)
+    for clause in question.clauses:
+        print(_clause(clause))
+    if not question.cases:
+        print("\nno case is evidence for it")
+        return Exit.AS_EXPECTED
+    found, code = _play(ready, question)
+    for case in question.chosen:
+        print(f"\n{_case(case, question)}")
+        for name in ready.chosen:
+            print(f"\n--- {name}\n")
+            result = found.get((name, case["name"]))
+            if result is None:
+                print("no result")
+                continue
+            print(story.tell(case, result, steps=not question.clauses))
+            alone = len(question.chosen) * len(ready.chosen) == 1
+            _draw(question, case, result, alone=alone)
+    _write_scripts(layout, question)
+    if more := len(question.cases) - len(question.chosen):
+        print(f"\n{more} more cases; --all explains each")
+    print(f"\nevery deadline was multiplied by {ready.timeout_scale:g} (--timeout-scale)")
+    return code
+
+
+def _question(layout: Layout, options: argparse.Namespace, target: str) -> Question:
+    known = registry.clauses(layout)
+    files = [Path(target)] if target.endswith(_ENDINGS) else []
+    is_clause = not files and "/" not in target
+    clauses = registry.named(known, target) if is_clause else []
+    cases = describe(layout, Selection(files, []))
+    if is_clause:
+        ids = {clause.id for clause in clauses}
+        cases = [case for case in cases if ids & set(case["clauses"])]
+    elif not files:
+        cases = _named(cases, target)
+    return Question(cases, files, known, clauses, options.all, options.svg, options.script)
+
+
+def _named(cases: Sequence[Case], target: str) -> list[Case]:
+    exact = [case for case in cases if target in (case["name"], case["id"])]
+    found = exact or [case for case in cases if matches(target, case["name"])]
+    if not found:
+        raise TdconfError(
+            f"{target}: no case has this name; ./launcher/tdconf list prints all", Exit.USAGE
+        )
+    return found
+
+
+def _play(ready: Ready, question: Question) -> tuple[dict[tuple[str, str], Line], Exit]:
+    """Runs the chosen cases with traces; returns the results by implementation and case."""
+    out = run.results_folder(ready.layout, None)
+    selection = run.these([case["name"] for case in question.chosen], out, question.files)
+    asked = ready.judging(selection, ready.chosen, trace=True)
+    if len(question.chosen) == 1:
+        asked = replace(asked, jobs=1, at_once=len(ready.chosen))
+    outcomes, interrupted = run.judge(ready.layout, asked, out, lambda _: None)
+    display.say(f"results in {run.shown(out)}")
+    codes = [outcome.code for outcome in outcomes]
+    found = {(result["impl"], result["case"]): result for o in outcomes for result in o.cases}
+    return found, worst([*codes, Exit.INTERRUPTED] if interrupted else codes)
+
+
+def _clause(clause: Clause) -> str:
+    lines = [f"{clause.id}  ({clause.level}; {clause.source}; {clause.status})", f"  {clause.says}"]
+    if clause.question:
+        lines.append(f"  question: {clause.question}")
+    if clause.reason:
+        lines.append(f"  reason: {clause.reason}")
+    return "\n".join(lines)
+
+
+def _case(case: Case, question: Question) -> str:
+    lines = [f"{case['name']}  ({case['level']})", f"  {case['says']}"]
+    if case["notes"]:
+        lines.append(f"  note: {case['notes']}")
+    if case["broken_by"]:
+        lines.append(f"  finds: {case['broken_by']}")
+    if question.clauses:
+        return "\n".join(lines)
+    known = {clause.id: clause for clause in question.registry}
+    for name in case["clauses"]:
+        lines += [f"\n{_clause(known[name])}" if name in known else f"\n{name}"]
+    width = min(_WIDEST, shutil.get_terminal_size((120, 24)).columns)
+    lines += ["", side_by_side(case, width)]
+    if wire := messages_text(case):
+        lines += ["", "on the wire", *(f"  {line}" for line in wire)]
+    return "\n".join(lines)
+
+
+def _draw(question: Question, case: Case, result: Line, *, alone: bool) -> None:
+    if question.svg is None:
+        return
+    path = question.svg
+    if not alone:
+        parts = [path.stem, *([_file_name(case)] if question.every else []), result["impl"]]
+        path = path.with_name(f"{'-'.join(parts)}{path.suffix or '.svg'}")
+    title = f"{case['name']}, {result['impl']}: {result['verdict']}"
+    drawn = svg.draw(story.rows(case, result), case["world"], title)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(drawn, encoding="utf-8")
+    print(f"\ndrawn in {run.shown(path)}")
+
+
+def _write_scripts(layout: Layout, question: Question) -> None:
+    if question.script is None:
+        return
+    question.script.mkdir(parents=True, exist_ok=True)
+    for case in question.chosen:
+        name = _file_name(case)
+        for write in (script_python.write, script_cpp.write):
+            print(f"\n{write(layout, case, question.script, name)}")
+
+
+def _file_name(case: Case) -> str:
+    return re.sub(r"[^A-Za-z0-9_.-]", "-", case["name"])

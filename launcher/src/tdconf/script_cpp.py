@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Writes a case as one C++ program on tdref, with a CMakeLists.txt that builds it."""
+
+import json
+import re
+import shlex
+import textwrap
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from string import Template
+from typing import Any
+
+from tdconf.build import cached_python
+from tdconf.cpp_values import WIDEST, NotInCppError, value
+from tdconf.described import ARGUMENTS, DEFAULT_GROUP, Case, Group, Step, document_step
+from tdconf.layout import Layout
+from tdconf.programs import seen
+
+_TEMPLATES = Path(__file__).parent / "templates"
+_WORDS = {"int", "double", "float", "new", "self", "out", "wait", "kept", "number", "element"}
+_WORDS |= {"locked", "named", "ramp", "constant", "bits", "scramble", "inverted", "returned"}
+
+
+def write(layout: Layout, case: Case, folder: Path, name: str) -> str:
+    """Writes NAME.cpp and a CMakeLists.txt into `folder`, and says how to build and run it."""
+    path = folder / f"{name}.cpp"
+    try:
+        path.write_text(program(case), encoding="utf-8")
+    except NotInCppError as problem:
+        return f"no C++ program of {case['name']}: {problem}"
+    lists = (_TEMPLATES / "CMakeLists.txt").read_text(encoding="utf-8")
+    filled = Template(lists).substitute(
+        root=layout.root, build=layout.build, python=cached_python(layout) or layout.venv_python
+    )
+    (folder / "CMakeLists.txt").write_text(filled, encoding="utf-8")
+    build = folder / "build"
+    source, built, made = (shlex.quote(str(place)) for place in (folder, build, build / name))
+    return f"cmake -S {source} -B {built} && cmake --build {built} && {made}"
+
+
+def program(case: Case) -> str:
+    """Returns the program: a function for each rank, a process for each function."""
+    frame = (_TEMPLATES / "script.cpp.txt").read_text(encoding="utf-8")
+    groups = [line for group in case["groups"] for line in _group(group)]
+    return Template(frame).substitute(
+        name=case["name"],
+        says=textwrap.indent(textwrap.fill(case["says"], WIDEST), "// "),
+        world=case["world"],
+        helpers=(_TEMPLATES / "helpers.cpp.txt").read_text(encoding="utf-8").rstrip(),
+        groups=textwrap.indent("\n".join(groups or ["static_cast<void>(store);"]), "    "),
+        ranks="\n\n".join(_rank(case, rank) for rank in range(case["world"])),
+        names=", ".join(f"rank_{rank}" for rank in range(case["world"])),
+    )
+
+
+def _group(group: Group) -> Iterator[str]:
+    name, backend = json.dumps(group["name"]), json.dumps(group["backend"])
+    ranks = ", ".join(str(rank) for rank in group["ranks"])
+    options = f"{{.backend = {backend}, .timeout = kDeadline}}"
+    match group["kind"]:
+        case "default":
+            yield "world = tdref::World::init_process_group("
+            yield f"    store, rank_, kWorld, {options});"
+            yield f"groups.emplace({name}, world.default_group());"
+        case "subgroup":
+            yield f"groups.emplace({name}, world.new_group({{{ranks}}}, {backend}));"
+        case _:
+            prefix = json.dumps(f"standalone/{group['name']}/")
+            own = _variable(group["name"])
+            members, place = f"ranks_of_{own}", f"in_{own}"
+            yield f"const std::vector<int> {members}{{{ranks}}};"
+            yield f"const auto {place} = std::ranges::find({members}, rank_);"
+            yield f"if ({place} != {members}.end()) {{"
+            yield f"  const auto own = c10::make_intrusive<c10d::PrefixStore>({prefix}, store);"
+            yield f"  groups.emplace({name}, tdref::open_standalone("
+            yield f"      own, static_cast<int>({place} - {members}.begin()),"
+            yield f"      static_cast<int>({members}.size()), {options}));"
+            yield "}"
+
+
+def _rank(case: Case, rank: int) -> str:
+    program = case["programs"][rank]
+    if not program:
+        return f"void rank_{rank}(Rank&) {{}}"
+    lines = [f"  {line}" for line in _variables(program)]
+    for index, step in enumerate(program):
+        for text in seen(step, document_step(case, rank, index)):
+            lines += textwrap.wrap(f"  // => {text}", WIDEST, subsequent_indent="  //    ")
+        lines.append(_step(case, rank, index, step))
+    body = "\n".join(lines)
+    return f"void rank_{rank}(Rank& self) {{\n{body}\n}}"
+
+
+def _variables(program: Sequence[Step]) -> Iterator[str]:
+    """Declares what steps keep: tensordicts, pending messages and the tensors of bare receives."""
+    kinds: dict[str, str] = {}
+    for index, step in enumerate(program):
+        op = step["op"]
+        if op == "make":
+            kinds[_variable(step["args"]["name"])] = "TensorDict"
+        elif op == "consolidate":
+            kinds[_variable(step["as"])] = "TensorDict"
+        elif op in ("isend", "irecv", "c10d_isend", "c10d_irecv"):
+            kinds[_works(step, index)] = "tdref::Works"
+        if op == "c10d_irecv":
+            kinds[f"{_works(step, index)}_tensor"] = "at::Tensor"
+    for name, kind in kinds.items():
+        yield f"{kind} {name};"
+
+
+def _step(case: Case, rank: int, index: int, step: Step) -> str:
+    waits = [f"{other}.{number + 1}" for other, number in step["after"]]
+    for other, program in enumerate(case["programs"]):
+        for number, blocked in enumerate(program):
+            if blocked["blocks"] == [rank, index]:
+                waits.append(f"{other}.{number + 1} begun")
+    after = f", {{{', '.join(json.dumps(wait) for wait in waits)}}}" if waits else ""
+    body = "\n".join(f"    {line}" for line in _body(step, index))
+    return f'  self.step({index + 1}, "{step["op"]}", [&] {{\n{body}\n  }}{after});'
+
+
+def _body(step: Step, index: int) -> Iterator[str]:
+    op, args = step["op"], step["args"]
+    td = _variable(args["td"]) if "td" in args else ""
+    done = 'return std::string("returned None");'
+    match op:
+        case "make":
+            yield f"{_variable(args['name'])} = {value(args['tree'], 2)};"
+            yield 'return std::string("made");'
+        case "snapshot":
+            yield f"return leaf_lines({td});"
+        case "consolidate":
+            yield f"{_variable(step['as'])} = tdref::consolidate({td});"
+            yield f"return leaf_lines({_variable(step['as'])});"
+        case "wait":
+            yield f"return wait({_variable(args['works'])});"
+        case "c10d_result":
+            yield f'return "returned " + tensor_text({_variable(args["works"])}_tensor);'
+        case "send":
+            yield f"tdref::send(self.world, {td}, {_options(args)});"
+            yield done
+        case "recv":
+            yield f"return returned(tdref::recv(self.world, {td}, {_options(args)}));"
+        case "isend" | "irecv":
+            call = f"tdref::{op}(self.world, {td}, {_options(args)})"
+            yield f"return kept({call}, {_works(step, index)});"
+        case "gather_and_stack":
+            call = f"tdref::gather_and_stack(self.world, {td}, {_options(args)})"
+            yield f"const bool is_root = {call} != nullptr;"
+            yield 'return std::string(is_root ? "returned a tensordict" : "returned None");'
+        case "c10d_gather_buffers":
+            yield from _gather_buffers(args)
+        case _:
+            yield from _bare(step, index, done)
+
+
+def _bare(step: Step, index: int, done: str) -> Iterator[str]:
+    """Sends or receives one tensor by its tag."""
+    op, args = step["op"], step["args"]
+    peer, group = args["dst" if "send" in op else "src"], _group_named(args)
+    kept = f"{_works(step, index)}_tensor" if op == "c10d_irecv" else "tensor"
+    yield f"{'' if op == 'c10d_irecv' else 'const auto '}{kept} = {value(args['tensor'], 2)};"
+    call = f"{group}.{'isend' if 'send' in op else 'irecv'}({kept}, {peer}, {args['tag']})"
+    if op in ("c10d_isend", "c10d_irecv"):
+        yield f"{_works(step, index)} = {{{call}}};"
+        yield f"return returned({_works(step, index)});"
+        return
+    yield f"{call}.wait();"
+    yield 'return "returned " + tensor_text(tensor);' if op == "c10d_recv" else done
+
+
+def _gather_buffers(args: dict[str, Any]) -> Iterator[str]:
+    group = _group_named(args)
+    yield f"const auto headers = {group}.all_gather(at::zeros({{{args['header']}}}, at::kLong));"
+    yield "std::int64_t largest = 0;"
+    yield 'std::string text = "returned headers [";'
+    yield "for (const at::Tensor& row : headers) {"
+    yield "  largest = std::max(largest, row[-1].item<std::int64_t>());"
+    yield "  if (text.back() != '[') text += \", \";"
+    yield "  text += '[';"
+    yield "  for (std::int64_t i = 0; i < row.numel(); ++i)"
+    yield '    text += (i ? ", " : "") + element(row[i]);'
+    yield "  text += ']';"
+    yield "}"
+    yield f"{group}.gather(at::zeros({{largest}}, at::kByte), {args['dst']});"
+    yield 'return text + "], buffers of " + std::to_string(largest) + " B";'
+
+
+def _group_named(args: dict[str, Any]) -> str:
+    return f"self.groups.at({json.dumps(args.get('group', DEFAULT_GROUP))})"
+
+
+def _options(args: dict[str, Any]) -> str:
+    given = [name for name in ARGUMENTS if name in args and name != "td"]
+    return f"{{{', '.join(f'.{name} = {_option(args, name)}' for name in given)}}}"
+
+
+def _option(args: dict[str, Any], name: str) -> str:
+    return _group_named(args) if name == "group" else json.dumps(args[name])
+
+
+def _variable(name: str | None) -> str:
+    clean = re.sub(r"\W", "_", name or "kept")
+    return f"{clean}_value" if clean in _WORDS else f"v{clean}" if clean[0].isdigit() else clean
+
+
+def _works(step: Step, index: int) -> str:
+    return _variable(step["as"]) if step["as"] is not None else f"works_{index + 1}"

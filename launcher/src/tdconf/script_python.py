@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Writes a case as one Python program that needs torch and tensordict only."""
+
+import json
+import keyword
+import re
+import shlex
+import textwrap
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from string import Template
+
+from tdconf.described import ARGUMENTS, Case, Group, Step, document_step
+from tdconf.layout import Layout
+from tdconf.programs import seen
+from tdconf.python_values import WIDEST, value
+
+_TEMPLATES = Path(__file__).parent / "templates"
+_DEFINITION = re.compile(r"^(?:def|class) (\w+)", re.MULTILINE)
+_IMPORTED = (
+    "LazyStackedTensorDict",
+    "MemoryMappedTensor",
+    "NonTensorData",
+    "NonTensorStack",
+    "PersistentTensorDict",
+    "TensorDict",
+    "TensorDictBase",
+    "is_non_tensor",
+)
+_TAKEN = {"step", "say", "described", "play", "main", "torch", "dist", "store", "wait", *_IMPORTED}
+
+
+def write(_layout: Layout, case: Case, folder: Path, name: str) -> str:
+    """Writes NAME.py into `folder`, and says how to run it."""
+    path = folder / f"{name}.py"
+    path.write_text(program(case, path.name), encoding="utf-8")
+    return f"python {shlex.quote(str(path))}"
+
+
+def program(case: Case, file: str) -> str:
+    """Returns the program: a function for each rank, a process for each function."""
+    ranks = "\n\n\n".join(_rank(case, rank) for rank in range(case["world"]))
+    known = _helpers()
+    used = _needed(known, f"{ranks}{_groups(case['groups'])}")
+    helpers = "\n\n\n".join(text for name, text in known.items() if name in used)
+    frame = (_TEMPLATES / "script.py.txt").read_text(encoding="utf-8")
+    return Template(frame).substitute(
+        name=case["name"],
+        says=textwrap.fill(case["says"], WIDEST),
+        file=file,
+        imports=_imports(f"{frame}{ranks}{helpers}"),
+        world=case["world"],
+        helpers=helpers,
+        ranks=ranks,
+        groups=_groups(case["groups"]),
+        names=", ".join(f"rank_{rank}" for rank in range(case["world"])),
+    )
+
+
+def _helpers() -> dict[str, str]:
+    text = (_TEMPLATES / "helpers.py.txt").read_text(encoding="utf-8")
+    parts = [part.strip("\n") for part in text.split("\n\n\n")]
+    found = {}
+    for part in parts:
+        match = _DEFINITION.search(part)
+        assert match is not None
+        found[match.group(1)] = part
+    return found
+
+
+def _needed(known: dict[str, str], code: str) -> set[str]:
+    """Returns the names of the helpers that `code` uses, and those that they use in turn."""
+    used: set[str] = set()
+    while True:
+        text = code + "".join(known[name] for name in used)
+        more = {name for name in known if re.search(rf"\b{name}\b[(),]", text)} - used
+        if not more:
+            return used
+        used |= more
+
+
+def _imports(code: str) -> str:
+    standard = ["import multiprocessing", "import os", "import sys", "import tempfile"]
+    standard += ["import time", "from datetime import timedelta"]
+    if "math." in code:
+        standard.insert(0, "import math")
+    names = [name for name in _IMPORTED if re.search(rf"\b{name}\b", code)]
+    tensordict = "".join(f"    {name},\n" for name in names)
+    lines = [*standard, "", "import torch", "import torch.distributed as dist"]
+    return "\n".join([*lines, f"from tensordict import (\n{tensordict})"])
+
+
+def _groups(groups: Sequence[Group]) -> str:
+    lines = [line for group in groups for line in _group(group)]
+    return textwrap.indent("\n".join(lines or ["del timeout"]), "    ")
+
+
+def _group(group: Group) -> Iterator[str]:
+    name, ranks = json.dumps(group["name"]), group["ranks"]
+    match group["kind"]:
+        case "default":
+            yield f"dist.init_process_group({json.dumps(group['backend'])}, store=store, rank=rank,"
+            yield "                        world_size=WORLD, timeout=timeout)"
+            yield f"GROUPS[{name}] = dist.group.WORLD"
+        case "subgroup":
+            backend = json.dumps(group["backend"])
+            yield f"GROUPS[{name}] = dist.new_group({ranks}, timeout, {backend})"
+        case _:
+            yield f"if rank in {ranks}:"
+            yield f'    own = dist.PrefixStore("standalone/{group["name"]}/", store)'
+            yield f"    GROUPS[{name}] = dist.ProcessGroupGloo("
+            yield f"        own, {ranks}.index(rank), {len(ranks)}, timeout)"
+
+
+def _rank(case: Case, rank: int) -> str:
+    lines = [f"def rank_{rank}():"]
+    program = case["programs"][rank]
+    if not program:
+        return f"{lines[0]}\n    pass"
+    for index, step in enumerate(program):
+        lines += [f"    {line}" for line in _step(case, rank, index, step)]
+    return "\n".join(lines)
+
+
+def _step(case: Case, rank: int, index: int, step: Step) -> Iterator[str]:
+    for text in seen(step, document_step(case, rank, index)):
+        yield from textwrap.wrap(f"# => {text}", WIDEST, subsequent_indent="#    ")
+    op, args = step["op"], step["args"]
+    kept = args["name"] if op == "make" else step["as"]
+    if op == "c10d_irecv":
+        # The tensor has to outlive the call: `c10d_result` reads it.
+        yield f"{_variable(kept)}_tensor = {value(args['tensor'])}"
+    start = f"{_variable(kept)} = " if kept is not None else ""
+    waits = _after(case, rank, index, step)
+    after = f", after={waits}" if waits else ""
+    call = _call(step)
+    if "\n" in call:
+        yield from f'{start}step({index + 1}, "{op}", lambda: {call}{after})'.splitlines()
+    else:
+        yield f'{start}step({index + 1}, "{op}", lambda: {call}{after})'
+
+
+def _after(case: Case, rank: int, index: int, step: Step) -> list[str]:
+    """Names what a step waits for: others done, or one begun that must not be done before."""
+    waits = [f"{other}.{number + 1}" for other, number in step["after"]]
+    for other, program in enumerate(case["programs"]):
+        for number, blocked in enumerate(program):
+            if blocked["blocks"] == [rank, index]:
+                waits.append(f"{other}.{number + 1} begun")
+    return waits
+
+
+def _call(step: Step) -> str:
+    op, args = step["op"], step["args"]
+    match op:
+        case "make":
+            return value(args["tree"])
+        case "snapshot":
+            return _variable(args["td"])
+        case "consolidate":
+            return f"{_variable(args['td'])}.consolidate(metadata=True)"
+        case "wait":
+            return f"wait({_variable(args['works'])})"
+        case "c10d_result":
+            return f"{_variable(args['works'])}_tensor"
+    given = [name for name in ARGUMENTS if name in args and name not in ("td", "tensor")]
+    named = [_argument(name, args[name]) for name in given]
+    if not op.startswith("c10d_"):
+        return f"{_variable(args['td'])}.{op}({', '.join(named)})"
+    if "tensor" in args:
+        tensor = f"{_variable(step['as'])}_tensor" if op == "c10d_irecv" else value(args["tensor"])
+        named.insert(0, tensor)
+    return f"{op}({', '.join(named)})"
+
+
+def _argument(name: str, item: object) -> str:
+    return f"group=GROUPS[{json.dumps(item)}]" if name == "group" else f"{name}={item!r}"
+
+
+def _variable(name: str | None) -> str:
+    clean = re.sub(r"\W", "_", name or "kept")
+    if clean[0].isdigit():
+        clean = f"v{clean}"
+    taken = keyword.iskeyword(clean) or clean in _TAKEN or clean in _helpers()
+    return f"{clean}_value" if taken else clean

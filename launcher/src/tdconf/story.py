@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tells what one implementation did in one case: the diagram, a line per step, the verdict."""
+
+import math
+from collections.abc import Iterator, Sequence
+
+from tdconf import drawing, results, spacetime
+from tdconf.described import Case, Step, dotted, group_ranks, leaves
+from tdconf.elements import shown
+from tdconf.events import events, silent_ranks
+from tdconf.results import Line
+
+_ELEMENTS_SHOWN = 8
+_STACK_LINES = 12
+_FINDINGS_SHOWN = 5
+
+
+def rows(case: Case, result: Line) -> list[spacetime.Row]:
+    """Lays out what travelled in a traced case."""
+    return spacetime.rows(events(case, result), group_ranks(case))
+
+
+def tell(case: Case, result: Line, *, steps: bool) -> str:
+    """Tells one result; without `steps`, only what travelled and the verdict."""
+    parts = [drawing.draw(rows(case, result), case["world"])]
+    if silent := silent_ranks(case, result):
+        ranks = ", ".join(str(rank) for rank in silent)
+        parts.append(f"(rank {ranks}: the player reports no transcript)")
+    if steps:
+        parts.append("\n".join(told_steps(case, result)))
+    parts.append("\n".join(_verdict(result)))
+    return "\n\n".join(parts)
+
+
+def told_steps(case: Case, result: Line, leave_out: Sequence[str] = ()) -> list[str]:
+    """Says what each step returned or raised, in the order in which the judge saw the answers."""
+    told: list[tuple[float, list[str]]] = []
+    for record in result["ranks"]:
+        rank, program = record["rank"], case["programs"][record["rank"]]
+        answers = record.get("answers") or []
+        answered = record.get("answered") or range(len(answers))
+        for index, (step, answer, at) in enumerate(zip(program, answers, answered, strict=False)):
+            if step["op"] not in leave_out:
+                told.append((at, _answer(_start(rank, index, step), answer)))
+        for index in range(len(answers), len(record.get("released") or [])):
+            told.append((math.inf, [f"{_start(rank, index, program[index])} no answer"]))
+    return [line for _, lines in sorted(told, key=lambda entry: entry[0]) for line in lines]
+
+
+def _start(rank: int, index: int, step: Step) -> str:
+    args = step["args"]
+    name = args.get("name") or args.get("td") or args.get("works") or ""
+    return f"rank {rank} step {index + 1} {step['op']}{f' {name}' if name else ''}:"
+
+
+def _answer(start: str, answer: Line) -> list[str]:
+    if answer["type"] == "returned":
+        return _returned(start, answer.get("value") or {"kind": "none"})
+    if answer["type"] == "raised":
+        return [f"{start} raised {answer['exception']} ({answer['category']}): {_first(answer)}"]
+    return [f"{start} {answer['type']}: {answer.get('what') or answer.get('message')}"]
+
+
+def _first(answer: Line) -> str:
+    lines = answer["message"].strip().splitlines()
+    return lines[0] if lines else ""
+
+
+def _returned(start: str, value: Line) -> list[str]:
+    match value["kind"]:
+        case "int":
+            return [f"{start} returned {value['int']}"]
+        case "works":
+            return [f"{start} returned {value['works']} works"]
+        case "value":
+            return [f"{start} returned {value['name']}"]
+        case "tensor":
+            return [f"{start} returned {shown(value['tensor'], _ELEMENTS_SHOWN)}"]
+        case "snapshot":
+            held = [
+                f"    {dotted(path)}  {shown(leaf, _ELEMENTS_SHOWN)}"
+                for path, leaf in leaves(value["snapshot"])
+            ]
+            return [start, *held]
+        case "buffers":
+            headers = value["headers"]
+            sizes = ", ".join(str(len(buffer) // 2) for buffer in value["buffers"])
+            return [f"{start} headers {headers}, buffers of {sizes} B"]
+    return [f"{start} returned None"]
+
+
+def _verdict(result: Line) -> Iterator[str]:
+    attention = "as expected" if results.is_as_expected(result) else "not expected"
+    yield f"{result['verdict'].upper()}, {attention}"
+    for finding in result["findings"][:_FINDINGS_SHOWN]:
+        yield f"  {finding['text']}"
+    if result["listed"] is not None:
+        yield f"  listed: {result['listed']['reason']}"
+    if (hang := result.get("hang")) is None:
+        return
+    if not any(hang["sentence"] in finding["text"] for finding in result["findings"]):
+        yield f"  {hang['sentence']}"
+    for rank, text in sorted(result["stacks"].items()):
+        yield f"  rank {rank} stands at"
+        yield from (f"    {line}" for line in where_it_stands(text))
+
+
+def where_it_stands(stacks: str) -> Sequence[str]:
+    """Returns the innermost lines of the first thread, which is the one that does the steps."""
+    lines = stacks.rstrip().splitlines()
+    threads = [at for at, line in enumerate(lines) if line.startswith("thread ")]
+    first = lines[threads[0] + 1 : threads[1] if len(threads) > 1 else None] if threads else lines
+    frames = [line for line in first if line.startswith(" ") or not threads]
+    # Debuggers number the innermost frame 0 and begin with it, Python ends with it.
+    if frames and frames[0].lstrip().startswith("#0"):
+        return frames[:_STACK_LINES]
+    return frames[-_STACK_LINES:]

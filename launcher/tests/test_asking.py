@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Evidence for clauses, meetings of implementations, patterns, and cases from standard input."""
+
+import io
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tdconf import ambiguous, coverage, meetings, mixing, registry, typed
+from tdconf.described import Case
+from tdconf.elements import elements, shown
+from tdconf.exits import Exit, TdconfError
+from tdconf.layout import Layout
+from tdconf.patterns import matches
+from tdconf.registry import Clause
+from tdconf.story import where_it_stands
+
+from .scripted_cases import EARLY, GATHER, P2P, SUBGROUP, TAGS, case, make, step
+
+
+@pytest.mark.parametrize(
+    ("pattern", "name", "fits"),
+    [
+        ("a/*", "a/b", True),
+        ("a/*", "a/b/c", False),
+        ("a/**", "a/b/c", True),
+        ("a/**", "a", True),
+        ("**/c", "a/b/c", True),
+        ("a/b*d", "a/bcd", True),
+        ("a/b", "a/bc", False),
+        ("a.b", "axb", False),
+    ],
+)
+def test_patterns_fit_as_the_judge_reads_them(pattern: str, name: str, fits: bool) -> None:
+    assert matches(pattern, name) == fits
+
+
+def clause(name: str, status: str = "tested", level: str = "must", **more: str) -> Clause:
+    return Clause(name, level, "it holds", "page", "section", status, **more)
+
+
+def named(name: str, clauses: Sequence[str], level: str = "must", axis: int = 0) -> Case:
+    made = case(f"{name}/axis={axis}", [], clauses=list(clauses), level=level)
+    return made | {"id": name}
+
+
+CASES = [named("p/a", ["c.one"], axis=0), named("p/a", ["c.one"], axis=1)]
+CASES += [named("p/b", ["c.one", "c.two"], "compat")]
+
+
+def test_documents_and_what_they_expand_to_are_counted_by_level() -> None:
+    (found,) = coverage.evidence([clause("c.one")], CASES)
+    assert found.documents == {"must": 1, "compat": 1}
+    assert found.expanded == {"must": 2, "compat": 1}
+    row = coverage.table([found]).splitlines()[1].split()
+    assert row == ["c.one", "must", "1/2", "-", "1/1", "-", "tested", "page,", "section"]
+    assert coverage.closing([found], CASES) == (
+        "1 clauses: 1 tested, 0 untested, 0 ambiguous, 0 without evidence; 2 documents, 3 cases"
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "lack"),
+    [
+        (clause("c.none"), "is tested by no case"),
+        (clause("c.none", "untested"), "has no case, no reason and no question"),
+        (clause("c.none", "untested", reason="needs hardware"), None),
+        (clause("c.none", "ambiguous", question="which?"), None),
+        (clause("c.none", level="compat"), None),
+        (clause("c.two"), None),
+    ],
+)
+def test_a_must_clause_needs_a_case_or_says_why_not(given: Clause, lack: str | None) -> None:
+    (found,) = coverage.evidence([given], CASES)
+    assert found.lack == lack
+
+
+def test_open_questions_stand_beside_their_answers() -> None:
+    answer = {"type": "returned", "value": {"kind": "int", "int": 6}}
+    asked = named("o/x", ["c.open"], "observe") | {"programs": [[step("recv", td="a", src=1)]]}
+    record = {"rank": 0, "answers": [answer], "answered": [0], "released": [0]}
+    told = {"case": asked["name"], "verdict": "pass", "signature": "", "ranks": [record]}
+    question = clause("c.open", "ambiguous", question="which tag?")
+    text = ambiguous.report([question], [asked], {"mine": [told], "other": []})
+    assert text.splitlines() == [
+        "c.open  (page, section)",
+        "  says      it holds",
+        "  question  which tag?",
+        "  o/x/axis=0: what is sent arrives",
+        "    mine        rank 0 step 1 recv a: returned 6",
+        "    other       no answer",
+    ]
+    assert ambiguous.report([question], [], {}).endswith("  no case observes it")
+
+
+AB = ("A", "B")
+
+
+def test_two_implementations_take_turns_over_the_ranks() -> None:
+    assert mixing.assignment(P2P, AB) == "0=A,1=B"
+    assert mixing.assignment(P2P, ("B", "A")) == "0=B,1=A"
+    assert mixing.assignment(GATHER, AB) == "0=A,1=B,2=A"
+
+
+def test_ranks_without_steps_do_not_count_as_a_turn() -> None:
+    idle = case("idle", P2P["programs"][0], [], P2P["programs"][1])
+    assert mixing.assignment(idle, AB) == "0=A,1=B,2=B"
+
+
+def test_the_probe_keeps_its_rank() -> None:
+    probed = GATHER | {"roles": {"1": "probe"}}
+    assert mixing.assignment(probed, AB) == "0=A,2=B"
+
+
+def test_only_cases_in_which_two_can_meet_are_played() -> None:
+    ours = {"id": "p2p/x"}
+    assert mixing.can_mix(P2P | ours)
+    assert not mixing.can_mix(TAGS | ours), "the probe is the only peer"
+    assert not mixing.can_mix(P2P | {"id": "sound/x"})
+    assert not mixing.can_mix(P2P | ours | {"level": "observe"})
+
+
+def test_methods_are_the_operations_of_the_implementations() -> None:
+    assert mixing.methods(EARLY) == ["isend", "irecv"]
+    assert mixing.methods(GATHER) == ["gather_and_stack"]
+    both = case("c", [step("send", td="a", dst=1, consolidated=True)], [make("a", {})])
+    assert mixing.methods(both) == ["send", "consolidated"]
+
+
+def test_cases_whose_ranks_agree_are_one_run() -> None:
+    found = mixing.grouped([P2P, GATHER, SUBGROUP], AB)
+    assert found == {"0=A,1=B,2=A": ["gather", "subgroup", "p2p"]}
+
+
+def met(
+    of: Case, shared: str, verdict: str = "pass", listed: Sequence[str] = ()
+) -> meetings.Meeting:
+    assign = {str(rank): name for rank, name in enumerate(shared.split())}
+    result: dict[str, Any] = {"assign": assign, "verdict": verdict, "signature": "differs"}
+    return meetings.meet(of, result | {"repeat": "repeat me"}, listed)
+
+
+def test_the_matrix_counts_methods_by_the_way_to_share_the_ranks() -> None:
+    found = [met(P2P, "A B"), met(P2P, "B A", "fail"), met(EARLY, "A B"), met(EARLY, "B A")]
+    found.append(met(GATHER, "B A B", "fail", ["gather"]))
+    rows = [line.split() for line in meetings.matrix(found).splitlines()]
+    assert rows == [
+        ["method", "A", "B", "B", "A", "B", "A", "B"],
+        ["send", "1/1", "0/1", "-"],
+        ["isend", "1/1", "1/1", "-"],
+        ["recv", "1/1", "0/1", "-"],
+        ["irecv", "1/1", "1/1", "-"],
+        ["gather_and_stack", "-", "-", "0/1", "(1", "listed)"],
+        ["all", "2/2", "1/2", "0/1", "(1", "listed)"],
+    ]
+
+
+def test_what_differs_is_named_with_the_command_that_repeats_it() -> None:
+    found = [met(P2P, "A B"), met(P2P, "B A", "fail"), met(GATHER, "A B A", "fail", ["gather"])]
+    assert meetings.differing(found) == [
+        "fail: p2p  (B A)",
+        "  fail: differs",
+        "  repeat: repeat me",
+        "listed: gather  (A B A)",
+        "  fail: differs",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "listed", "code"),
+    [
+        ("pass", [], Exit.AS_EXPECTED),
+        ("fail", ["p2p"], Exit.AS_EXPECTED),
+        ("pass", ["p2p"], Exit.AS_EXPECTED),
+        ("fail", ["other"], Exit.UNEXPECTED),
+        ("hang", [], Exit.UNEXPECTED),
+        ("crash", [], Exit.UNEXPECTED),
+        ("unsupported", [], Exit.NO_VERDICT),
+        ("error", [], Exit.NO_VERDICT),
+    ],
+)
+def test_a_meeting_counts_as_in_a_run(verdict: str, listed: list[str], code: Exit) -> None:
+    assert met(P2P, "A B", verdict, listed).code == code
+
+
+def test_the_registry_is_read_with_its_sources(layout: Layout) -> None:
+    (layout.fixtures / "clauses.yaml").write_text(
+        "- {id: send.tags, level: must, says: s, status: ambiguous, question: q,\n"
+        "   source: {document: d, section: e}}\n"
+    )
+    (found,) = registry.clauses(layout)
+    assert found == Clause("send.tags", "must", "s", "d", "e", "ambiguous", None, "q")
+    assert found.source == "d, e"
+    assert registry.named([found], "send.*") == [found]
+    with pytest.raises(TdconfError, match=r"recv\.\*: no clause has this id"):
+        registry.named([found], "recv.*")
+
+
+def test_a_case_from_standard_input_is_kept_under_a_name_of_its_own(
+    layout: Layout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    layout.root.mkdir(exist_ok=True)
+    monkeypatch.chdir(layout.root)
+    kept = []
+    for text in (b"id: a\n", b"id: b\n", b"id: a\n"):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
+        kept.append(typed.keep(layout))
+        assert (layout.root / kept[-1]).read_bytes() == text
+    assert kept[0] == kept[2] != kept[1]
+    assert kept[0].parent == Path("tdconf-out/asked")
+
+
+def test_nothing_on_standard_input_is_no_case(
+    layout: Layout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b" \n")))
+    with pytest.raises(TdconfError, match="standard input is empty"):
+        typed.keep(layout)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "data", "values"),
+    [
+        ("int16", "0100ffff", [1, -1]),
+        ("uint64", "ffffffffffffffff", [2**64 - 1]),
+        ("bool", "0001", [False, True]),
+        ("float16", "003c", [1.0]),
+        ("bfloat16", "803f0040", [1.0, 2.0]),
+        ("complex64", "0000803f000000c0", [1 - 2j]),
+        ("float8_e5m2", "3c7f", ["3c", "7f"]),
+    ],
+)
+def test_elements_are_read_from_their_bytes(dtype: str, data: str, values: list) -> None:
+    assert elements(dtype, bytes.fromhex(data)) == values
+
+
+def test_a_leaf_shows_its_first_elements() -> None:
+    leaf = {"dtype": "int16", "shape": [3], "bytes": "010002000300"}
+    assert shown(leaf, 3) == "int16[3] [1, 2, 3]"
+    assert shown(leaf, 2) == "int16[3] [1, 2, ...]"
+    assert shown({"dtype": "int16", "shape": [3], "sha256": "ab" * 32}, 2) == (
+        "int16[3] sha256 abababababab..."
+    )
+
+
+def test_of_the_stacks_the_innermost_of_the_first_thread_are_shown() -> None:
+    python = "thread Main\n" + "".join(f"  File {n}\n" for n in range(20)) + "thread B\n  File b\n"
+    assert where_it_stands(python) == [f"  File {n}" for n in range(8, 20)]
+    native = "thread 1 main\n" + "".join(f"  #{n} f\n" for n in range(20)) + "gdb: slow\n"
+    assert where_it_stands(native) == [f"  #{n} f" for n in range(12)]

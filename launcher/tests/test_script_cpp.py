@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The C++ programs of cases: two are built and run, and print what the formulas give."""
+
+import subprocess
+from collections.abc import Mapping
+
+import pytest
+
+from tdconf import script_cpp
+from tdconf.described import Case
+from tdconf.layout import THIS_CHECKOUT
+
+from .scripted_cases import (
+    BARE_LEAVES,
+    CASES,
+    EARLY,
+    FILLS,
+    GATHER,
+    LAZY,
+    PROBE_SENDS,
+    RAISES,
+    SRC,
+    TAGS,
+    case,
+    expected,
+    group,
+    leaf,
+    numbers,
+    printed,
+)
+
+_DEADLINE_S = 600
+
+# One program for what most cases do, one for a collective: each takes half a minute to build.
+PARTS = (TAGS, FILLS, EARLY, PROBE_SENDS, RAISES)
+MANY = case(
+    "many",
+    [step for part in PARTS for step in part["programs"][0]],
+    [step for part in PARTS for step in part["programs"][1]],
+    groups=[
+        group("default", [0, 1], "default"),
+        group("pair", [0, 1]),
+        group("own", [0, 1], "standalone"),
+    ],
+)
+BUILT = (MANY, GATHER)
+
+
+@pytest.fixture(scope="module")
+def outputs(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, str]:
+    folder = tmp_path_factory.mktemp("programs")
+    commands = [script_cpp.write(THIS_CHECKOUT, made, folder, made["name"]) for made in BUILT]
+    # What is said to be typed is what is typed; the second build finds everything built.
+    return {
+        made["name"]: subprocess.run(
+            ["bash", "-euc", command],
+            check=True,
+            capture_output=True,
+            text=True,
+            timeout=_DEADLINE_S,
+        ).stdout
+        for made, command in zip(BUILT, commands, strict=True)
+    }
+
+
+@pytest.mark.parametrize("made", BUILT, ids=lambda made: made["name"])
+def test_every_step_of_every_rank_is_printed(made: Case, outputs: Mapping[str, str]) -> None:
+    for rank, program in enumerate(made["programs"]):
+        for index, step in enumerate(program):
+            assert f"rank {rank} step {index + 1} {step['op']}: " in outputs[made["name"]]
+
+
+def test_bare_receives_and_snapshots_hold_what_the_formulas_give(
+    outputs: Mapping[str, str],
+) -> None:
+    for number, path in BARE_LEAVES.items():
+        tree = leaf(SRC, *path)
+        wanted = {"": (tree["dtype"], tree["shape"], numbers(tree))}
+        assert printed(outputs["many"], 1, number) == wanted
+    assert printed(outputs["many"], 1, 7) == expected(FILLS, "src@0")
+    assert printed(outputs["many"], 1, 11) == expected(EARLY, "src@0")
+    assert printed(outputs["many"], 1, 15) == {"": ("float64", [2], [1001.0, 1002.0])}
+
+
+def test_what_is_returned_or_raised_is_printed(outputs: Mapping[str, str]) -> None:
+    assert "rank 0 step 6 isend: returned 4 works\n" in outputs["many"]
+    assert "rank 0 step 12 send: raised " in outputs["many"]
+    assert "rank 1 step 17 recv: raised " in outputs["many"]
+
+
+def test_rows_are_stacked_on_the_root(outputs: Mapping[str, str]) -> None:
+    wanted = expected(GATHER, {"stack": ["row@1", "row@2"]})
+    assert printed(outputs["gather"], 0, 3) == wanted
+    assert "rank 0 step 2 gather_and_stack: returned a tensordict\n" in outputs["gather"]
+    assert "rank 1 step 2 gather_and_stack: returned None\n" in outputs["gather"]
+
+
+@pytest.mark.parametrize("made", [c for c in CASES if c is not LAZY], ids=lambda c: c["name"])
+def test_every_step_has_its_place_in_the_program(made: Case) -> None:
+    text = script_cpp.program(made)
+    for rank, program in enumerate(made["programs"]):
+        ours = text.partition(f"void rank_{rank}(Rank&")[2].partition("\n}")[0]
+        ops = [f'self.step({number + 1}, "{step["op"]}"' for number, step in enumerate(program)]
+        places = [ours.find(op) for op in ops]
+        assert -1 not in places
+        assert places == sorted(places)
+
+
+def test_what_tdref_cannot_build_is_said() -> None:
+    with pytest.raises(script_cpp.NotInCppError, match="lazy stacks"):
+        script_cpp.program(LAZY)

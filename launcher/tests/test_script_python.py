@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The Python programs of cases: each is run, and prints what the formulas of its values give."""
+
+import os
+import runpy
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from tdconf import script_python
+from tdconf.described import Case
+from tdconf.layout import THIS_CHECKOUT
+
+from .scripted_cases import BARE_LEAVES, CASES, RAISES, SRC, TAGS, expected, leaf, numbers, printed
+
+_DEADLINE_S = 600
+# Imports what takes long once, then runs each program as if it had been typed.
+_ALL_OF_THEM = """
+import os, runpy, sys
+import torch, tensordict
+for path in sys.argv[1:]:
+    if (child := os.fork()) == 0:
+        with open(f"{path}.out", "w") as sink:
+            os.dup2(sink.fileno(), 1)
+        sys.argv = [path]
+        runpy.run_path(path, run_name="__main__")
+    with open(f"{path}.status", "w") as sink:
+        sink.write(str(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])))
+"""
+Outputs = Mapping[str, str]
+
+
+@pytest.fixture(scope="module")
+def outputs(tmp_path_factory: pytest.TempPathFactory) -> Outputs:
+    folder = tmp_path_factory.mktemp("scripts")
+    paths = [folder / f"{case['name']}.py" for case in CASES]
+    for case in CASES:
+        said = script_python.write(THIS_CHECKOUT, case, folder, case["name"])
+        assert said == f"python {folder / case['name']}.py"
+    subprocess.run(
+        [sys.executable, "-c", _ALL_OF_THEM, *map(str, paths)],
+        check=True,
+        timeout=_DEADLINE_S,
+        stdin=subprocess.DEVNULL,
+    )
+    for path in paths:
+        assert Path(f"{path}.status").read_text() == "0", Path(f"{path}.out").read_text()
+    return {path.stem: Path(f"{path}.out").read_text() for path in paths}
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
+def test_every_step_of_every_rank_is_printed(case: Case, outputs: Outputs) -> None:
+    for rank, program in enumerate(case["programs"]):
+        for index, step in enumerate(program):
+            assert f"rank {rank} step {index + 1} {step['op']}: " in outputs[case["name"]]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
+def test_snapshots_hold_what_the_formulas_give(case: Case, outputs: Outputs) -> None:
+    for rank, program in enumerate(case["programs"]):
+        for index, step in enumerate(program):
+            if step["op"] == "snapshot":
+                wanted = expected(case, step["expect"]["equals"])
+                assert printed(outputs[case["name"]], rank, index + 1) == wanted
+
+
+def test_a_bare_receive_prints_the_leaf_with_its_tag(outputs: Outputs) -> None:
+    for number, path in BARE_LEAVES.items():
+        tree = leaf(SRC, *path)
+        wanted = {"": (tree["dtype"], tree["shape"], numbers(tree))}
+        assert printed(outputs[TAGS["name"]], 1, number) == wanted
+
+
+def test_pending_messages_of_the_probe_arrive(outputs: Outputs) -> None:
+    wanted = {"": ("float64", [2], [1001.0, 1002.0])}
+    assert printed(outputs["probe_sends"], 1, 4) == wanted
+
+
+def test_what_an_operation_returns_is_printed(outputs: Outputs) -> None:
+    assert "rank 1 step 2 recv: returned 8\n" in outputs["p2p"]
+    assert "rank 0 step 2 send: returned None\n" in outputs["p2p"]
+    assert "rank 0 step 2 isend: returned 4 works\n" in outputs["early"]
+    assert "rank 0 step 2 gather_and_stack: returned a tensordict\n" in outputs["gather"]
+    assert "rank 1 step 2 gather_and_stack: returned None\n" in outputs["gather"]
+
+
+def test_an_error_is_printed_and_the_steps_go_on(outputs: Outputs) -> None:
+    for rank, op in ((0, "send"), (1, "recv")):
+        assert f"rank {rank} step 2 {op}: raised ValueError: " in outputs[RAISES["name"]]
+
+
+def test_a_step_comes_after_those_that_it_names(outputs: Outputs) -> None:
+    lines = outputs["after"].splitlines()
+    assert lines.index("rank 1 step 3 make: made") < lines.index(
+        "rank 0 step 3 send: returned None"
+    )
+
+
+def test_what_gather_and_stack_does_on_the_wire_is_printed(outputs: Outputs) -> None:
+    # A float32[2] and an int32, 4 bytes each and padded to 8.
+    assert (
+        "rank 0 step 1 c10d_gather_buffers: returned headers [[0, 0, 0], [2, 16, "
+        in (outputs["gather_probe"])
+    )
+
+
+def test_a_blocked_step_begins_before_the_one_that_it_waits_for() -> None:
+    case = {**TAGS, "programs": [[dict(s) for s in program] for program in TAGS["programs"]]}
+    case["programs"][0][1]["blocks"] = [1, 0]
+    text = script_python.program(case, "x.py")
+    first = (
+        text.partition("def rank_1")[2].partition('step(1, "c10d_recv"')[2].partition("step(2")[0]
+    )
+    assert 'after=["0.2 begun"]' in first.replace("'", '"')
+
+
+def test_names_of_values_never_hide_what_the_program_uses(tmp_path: Path) -> None:
+    taken = ("step", "lambda", "torch", "ramp", "1st")
+    case = {
+        **TAGS,
+        "programs": [
+            [{**TAGS["programs"][0][0], "args": {"name": n, "tree": SRC}} for n in taken],
+            [],
+        ],
+    }
+    path = tmp_path / "names.py"
+    path.write_text(script_python.program(case, path.name))
+    made = runpy.run_path(str(path))["rank_0"].__code__.co_varnames
+    assert made == ("step_value", "lambda_value", "torch_value", "ramp_value", "v1st")
+
+
+def test_the_driver_is_not_needed(tmp_path: Path) -> None:
+    """One program run as its user would, in a process group of its own."""
+    script_python.write(THIS_CHECKOUT, RAISES, tmp_path, "alone")
+    program = subprocess.Popen(
+        [sys.executable, tmp_path / "alone.py"],
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        output, _ = program.communicate(timeout=_DEADLINE_S)
+    finally:
+        if program.poll() is None:
+            os.killpg(program.pid, signal.SIGKILL)
+    assert program.returncode == 0
+    assert output.count("raised ValueError") == 2
