@@ -15,6 +15,9 @@ namespace tdconf::adapter {
 /// The process groups of one case, under the names that the case gives them.
 class Groups {
  public:
+  /// `agree_on_structure` is the option of tdref::GroupOptions.
+  explicit Groups(bool agree_on_structure) : agree_on_structure_(agree_on_structure) {}
+
   /// Builds the groups in the order of the list.
   ///
   /// Wire    as the protocol's `join` says; a standalone group is on the store prefix
@@ -36,6 +39,7 @@ class Groups {
  private:
   void open(const GroupSpec& spec, const Join& join, const c10::intrusive_ptr<c10d::Store>& store);
 
+  bool agree_on_structure_;
   tdref::World world_;
   std::map<std::string, tdref::Group> by_name_;
   std::vector<tdref::Group> in_order_;

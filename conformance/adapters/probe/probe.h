@@ -30,7 +30,7 @@ class Probe {
   tdref::Work post_send(const Fields& args) const;
   tdref::Work post_recv(const Fields& args, const at::Tensor& tensor) const;
 
-  Groups groups_;
+  Groups groups_{false};  // the probe means nothing by what it sends
   PendingWorks pending_;
 };
 

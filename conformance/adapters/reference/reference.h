@@ -51,7 +51,7 @@ class Reference {
   /// Returns the snapshot of a tensordict, and keeps the memory that it names.
   json show(const tdref::TensorDict& td);
 
-  Groups groups_;
+  Groups groups_{true};
   PendingWorks pending_;
   std::map<std::string, tdref::TensorDict> values_;
   // An address that were freed and used again would make two tensors look like one.
