@@ -3,7 +3,6 @@
 // else.
 #include <ATen/ATen.h>
 #include <gmock/gmock.h>
-#include <tdref/consolidate.h>
 #include <tdref/irecv.h>
 #include <tdref/isend.h>
 #include <tdref/recv.h>
@@ -13,6 +12,7 @@
 #include <future>
 #include <torch/csrc/distributed/c10d/HashStore.hpp>
 
+#include "mismatches.h"
 #include "ranks.h"
 #include "trees.h"
 
@@ -21,6 +21,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using testing::one_leaf;
 using namespace std::chrono_literals;
 
 void wait(Works works) {
@@ -86,106 +87,9 @@ std::string message_of(const std::function<void()>& call) {
   return "";
 }
 
-TensorDict one_leaf(const char* key, const at::Tensor& tensor) {
-  TensorDict td;
-  td.set(key, tensor);
-  return td;
-}
-
-// Two leaves of equal size, in either order of insertion.
-TensorDict two_leaves(const char* first, const char* second) {
-  TensorDict td;
-  td.set(first, at::ones({2}));
-  td.set(second, at::zeros({2}));
-  return td;
-}
-
 void expect_sample(const TensorDict& td, int first) {
   EXPECT_TRUE(td.get("b").tensor().equal(testing::sample(first).get("b").tensor()));
   EXPECT_TRUE(td.get("a").tensor().equal(testing::sample(first).get("a").tensor()));
-}
-
-// Says in words what is wrong with a transfer that both ends begin with tag 0.
-struct Mismatch {
-  const char* name;
-  std::function<TensorDict()> sent;
-  std::function<TensorDict()> received;
-  bool send_consolidated;
-  bool receive_consolidated;
-  const char* message;
-};
-
-const std::vector<Mismatch>& mismatches() {
-  const auto a = [](const at::Tensor& tensor) {
-    return [tensor] { return one_leaf("a", tensor.clone()); };
-  };
-  static const std::vector<Mismatch> all{
-      {"Longer",
-       a(at::ones({4})),
-       a(at::zeros({2})),
-       false,
-       false,
-       "leaf 1 is float32[4] 'a' on rank 0, which sends, and float32[2] 'a' on rank 1, which "
-       "receives; nothing of it was sent"},
-      {"Shorter",
-       a(at::ones({2})),
-       a(at::zeros({4})),
-       false,
-       false,
-       "leaf 1 is float32[2] 'a' on rank 0, which sends, and float32[4] 'a' on rank 1"},
-      {"Dtype",
-       a(at::ones({2})),
-       a(at::zeros({2}, at::kInt)),
-       false,
-       false,
-       "leaf 1 is float32[2] 'a' on rank 0, which sends, and int32[2] 'a' on rank 1"},
-      {"Shape",
-       a(at::ones({2, 3})),
-       a(at::zeros({3, 2})),
-       false,
-       false,
-       "leaf 1 is float32[2, 3] 'a' on rank 0, which sends, and float32[3, 2] 'a' on rank 1"},
-      {"Key",
-       [] { return one_leaf("a", at::ones({2})); },
-       [] { return one_leaf("b", at::ones({2})); },
-       false,
-       false,
-       "leaf 1 is float32[2] 'a' on rank 0, which sends, and float32[2] 'b' on rank 1"},
-      {"LeafTooMany",
-       [] { return two_leaves("a", "b"); },
-       [] { return one_leaf("a", at::ones({2})); },
-       false,
-       false,
-       "leaf 2 is float32[2] 'b' on rank 0, which sends, and nothing on rank 1"},
-      {"LeafTooFew",
-       [] { return one_leaf("a", at::ones({2})); },
-       [] { return two_leaves("a", "b"); },
-       false,
-       false,
-       "leaf 2 is nothing on rank 0, which sends, and float32[2] 'b' on rank 1"},
-      {"ConsolidatedOnOneEnd",
-       [] { return one_leaf("a", at::ones({2})); },
-       [] { return one_leaf("a", at::ones({2})); },
-       true,
-       false,
-       "the form is one consolidated message of 8 bytes on rank 0, which sends, and one message "
-       "for each leaf, with tags in sequence on rank 1"},
-      {"OrderInAConsolidatedStorage",
-       [] { return two_leaves("b", "a"); },
-       [] { return consolidate(two_leaves("a", "b")); },
-       true,
-       true,
-       "leaf 1 is float32[2] 'b' from byte 0 on rank 0, which sends, and float32[2] 'a' from byte "
-       "0 on rank 1"},
-      {"SizeOfAConsolidatedStorage",
-       [] { return consolidate(one_leaf("a", at::ones({4}))); },
-       [] { return consolidate(one_leaf("a", at::ones({2}))); },
-       true,
-       true,
-       "the form is one consolidated message of 16 bytes on rank 0, which sends, and one "
-       "consolidated message of 8 bytes on rank 1"},
-  };
-  return all;
 }
 
 class Agreement : public ::testing::TestWithParam<std::tuple<Form, Form>> {
@@ -208,7 +112,7 @@ INSTANTIATE_TEST_SUITE_P(Forms,
 // The tags can be used again: nothing was posted.
 TEST_P(Agreement, FailsOnBothSidesAlikeAndLeavesTheGroupUsable) {
   testing::run_ranks(2, [&](World& world, int rank) {
-    for (const auto& mismatch : mismatches()) {
+    for (const auto& mismatch : testing::mismatches()) {
       SCOPED_TRACE(mismatch.name);
       if (rank == 0) {
         const auto td = mismatch.sent();

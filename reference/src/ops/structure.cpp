@@ -53,10 +53,11 @@ std::string describe_leaves(const std::vector<PlannedLeaf>& plan, const TagOptio
 }
 
 std::string describe_storage(const TensorDict& td) {
-  const auto layout = lay_out(td);
-  const auto* storage = td.is_consolidated() ? &td.consolidated().storage : nullptr;
+  const bool is_consolidated = td.is_consolidated();
+  const auto layout = is_consolidated ? Layout{} : lay_out(td);
+  const auto* storage = is_consolidated ? &td.consolidated().storage : nullptr;
   std::string text = c10::str("one consolidated message of ",
-                              storage != nullptr ? storage->numel() : layout.total_bytes,
+                              is_consolidated ? storage->numel() : layout.total_bytes,
                               " bytes");
   auto span = layout.spans.begin();
   for_each_leaf(td, [&](const KeyPath& key, const Leaf& leaf) {
@@ -64,10 +65,9 @@ std::string describe_storage(const TensorDict& td) {
     append_leaf(text, key, tensor);
     const auto itemsize = static_cast<std::int64_t>(tensor.itemsize());
     text += " from byte ";
-    text += std::to_string(storage != nullptr
+    text += std::to_string(is_consolidated
                                ? tensor.storage_offset() * itemsize - storage->storage_offset()
-                               : span->start);
-    ++span;
+                               : (span++)->start);
   });
   return text;
 }
