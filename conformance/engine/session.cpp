@@ -77,6 +77,8 @@ CaseResult Session::describe_case(const Case& c) {
   }
   result.level = c.level;
   result.clauses = c.clauses;
+  result.says = c.says;
+  result.broken_by = c.broken_by;
   result.listed = find_expectation(options_.expectations, c);
   result.repeat = concat(options_.repeat_command, " --run '", c.name, "'");
   return result;

@@ -12,6 +12,7 @@
 
 #include "engine/case/fixtures.h"
 #include "engine/session.h"
+#include "runner/describe.h"
 #include "runner/options.h"
 #include "runner/run.h"
 #include "values/text.h"
@@ -106,6 +107,9 @@ int run_mode(const Input& input) {
       return 0;
     case Options::Mode::kList:
       for (const Case& c : input.cases) std::cout << c.name << '\n';
+      return 0;
+    case Options::Mode::kDescribe:
+      for (const Case& c : input.cases) std::cout << describe(c).dump() << '\n';
       return 0;
     case Options::Mode::kRun:
       break;

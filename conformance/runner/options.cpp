@@ -20,6 +20,7 @@ struct RawOptions {
   std::string job;
   std::string environment;
   bool list = false;
+  bool describe = false;
   bool check = false;
 };
 
@@ -114,7 +115,13 @@ void declare(CLI::App& app, Options& options, RawOptions& raw) {
   app.add_flag(
       "--fail-fast", options.fail_fast, "stop after the first case that is not as expected");
   auto* list = app.add_flag("--list", raw.list, "print the selected cases and do nothing else");
-  app.add_flag("--check", raw.check, "read everything and do nothing else")->excludes(list);
+  auto* describe = app.add_flag("--describe",
+                                raw.describe,
+                                "print the selected cases as JSON, one a line, and do nothing else")
+                       ->excludes(list);
+  app.add_flag("--check", raw.check, "read everything and do nothing else")
+      ->excludes(list)
+      ->excludes(describe);
   app.footer(
       "GoogleTest's own flags (--gtest_filter, --gtest_output, ...) are understood too.\n"
       "Exit status: 0 as expected, 1 unexpected failure, crash or hang, 2 invalid input, 3 "
@@ -164,6 +171,7 @@ Options parse_options(const std::vector<std::string>& arguments) {
     throw CommandLineEnd{app.exit(error) == 0 ? 0 : kUsageError};
   }
   if (raw.list) options.mode = Options::Mode::kList;
+  if (raw.describe) options.mode = Options::Mode::kDescribe;
   if (raw.check) options.mode = Options::Mode::kCheck;
   options.adapters = parse_adapters(raw.adapters);
   options.assign = parse_assign(raw.assign);

@@ -13,7 +13,7 @@ namespace tdconf {
 
 /// What the command line asks for.
 struct Options {
-  enum class Mode { kRun, kList, kCheck };
+  enum class Mode { kRun, kList, kDescribe, kCheck };
 
   Mode mode = Mode::kRun;
   std::vector<std::string> fixtures;

@@ -31,6 +31,10 @@ def test_a_server_refuses_what_ranks_do(fork_server: Connection) -> None:
     assert "got EndCase" in answer["message"]
 
 
+def test_a_server_has_done_nothing(fork_server: Connection) -> None:
+    assert fork_server.ask("stacks")["transcript"] == []
+
+
 def test_requests_that_come_together_are_all_answered(fork_server: Connection) -> None:
     asked = [fork_server.post("ping") for _ in range(5)]
     assert [fork_server.answer_to(seq)["seq"] for seq in asked] == asked

@@ -25,6 +25,7 @@ def test_hello_claims_no_raw_operations(world: World) -> None:
     claimed = {claim for claim in answer["capabilities"] if claim.startswith("op:")}
     operations = ["make", "snapshot", "consolidate", "wait", "send", "recv", "isend", "irecv"]
     assert claimed == {f"op:{name}" for name in [*operations, "gather_and_stack"]}
+    assert "transcript" in answer["capabilities"]
 
 
 def test_what_does_not_follow_the_protocol_is_an_error(world: World) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Two real ranks and the values that tests give them."""
+"""Real ranks and the values that tests give them."""
 
 from pathlib import Path
 
@@ -11,11 +11,9 @@ DEFAULT = {"name": "default", "kind": "default", "ranks": [0, 1], "backend": "gl
 
 
 class World:
-    """Ranks 0 and 1, forked for one test, each by the server that plays it."""
+    """The ranks, mostly two, forked for one test, each by the server that plays it."""
 
-    def __init__(
-        self, judge: FakeJudge, servers: tuple[Connection, Connection], folder: Path
-    ) -> None:
+    def __init__(self, judge: FakeJudge, servers: tuple[Connection, ...], folder: Path) -> None:
         self._servers = servers
         self.folder = folder
         self._joins = 0
@@ -27,26 +25,26 @@ class World:
         self._joins += 1
         store = {"kind": "file", "path": str(self.folder / f"store{self._joins}")}
         fields = {
-            "world_size": 2,
+            "world_size": len(self.ranks),
             "store": store,
             "groups": [DEFAULT] if groups is None else groups,
             "timeout_ms": timeout_ms,
         }
-        return self.both("join", [{"rank": rank} | fields for rank in range(2)])
+        return self.both("join", [{"rank": rank} | fields for rank in range(len(self.ranks))])
 
     def both(self, kind: str, fields: list[Json]) -> list[Json]:
-        """Asks both ranks before waiting for either."""
+        """Asks every rank before waiting for any."""
         asked = [rank.post(kind, **own) for rank, own in zip(self.ranks, fields, strict=True)]
         return [rank.answer_to(seq) for rank, seq in zip(self.ranks, asked, strict=True)]
 
-    def steps(self, first: Json, second: Json) -> list[Json]:
-        return self.both("step", [first, second])
+    def steps(self, *steps: Json) -> list[Json]:
+        return self.both("step", list(steps))
 
     def make(self, name: str, *trees: Json) -> list[Json]:
         """Makes one value a rank and returns the snapshots."""
         steps = [{"op": "make", "args": {"name": name, "tree": tree}} for tree in trees]
         answers = self.both("step", steps)
-        assert [answer["type"] for answer in answers] == ["returned", "returned"], answers
+        assert {answer["type"] for answer in answers} == {"returned"}, answers
         return [answer["value"]["snapshot"] for answer in answers]
 
     def snapshot(self, rank: int, name: str) -> Json:

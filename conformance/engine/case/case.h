@@ -43,6 +43,13 @@ struct ExpectedStorage {
   TreePtr contents;
 };
 
+/// A step of a case: `index` counts from 0, people count from 1.
+struct StepId {
+  int rank = 0;
+  int index = 0;
+  auto operator<=>(const StepId&) const = default;
+};
+
 /// What must be seen of one step. A step without any of it must return, no more.
 struct Expect {
   std::optional<Returns> returns;
@@ -62,13 +69,8 @@ struct Expect {
   /// One row for each group rank; nothing for an element that is not fixed.
   std::optional<std::vector<std::vector<std::optional<std::int64_t>>>> headers;
   std::map<std::int64_t, TreePtr> storages;
-};
-
-/// A step of a case: `index` counts from 0, people count from 1.
-struct StepId {
-  int rank = 0;
-  int index = 0;
-  auto operator<=>(const StepId&) const = default;
+  /// The step of another rank before whose release this one is not answered.
+  std::optional<StepId> blocks;
 };
 
 /// What must arrive in a bare tensor: a leaf, or a storage whose padding does not count.
@@ -80,8 +82,11 @@ struct Step {
   nlohmann::json args = nlohmann::json::object();
   /// The name under which the adapter keeps what the step returns; empty for none.
   std::string as;
+  std::string label;
   std::vector<StepId> after;
   Expect expect;
+  /// `expect` as the document has it, or null.
+  nlohmann::json expect_document;
   BareExpectation receives;
   /// The key of the leaf that `receives` holds, written with dots.
   std::string receives_key;
@@ -89,6 +94,28 @@ struct Step {
   std::optional<int> made_by;
   TreePtr made;
   Location where;
+};
+
+/// One message that travels point to point.
+struct Message {
+  int from = 0;
+  int to = 0;
+  std::string group;
+  std::int64_t tag = 0;
+  const DType* dtype = nullptr;
+  std::int64_t bytes = 0;
+  /// Of the elements; nothing when the case does not fix them.
+  std::optional<std::string> sha256;
+  /// What it carries: a key written with dots, `the storage`, or empty.
+  std::string key;
+};
+
+/// How often a rank does what at the boundary of c10d. What is left out is not looked at.
+struct ExpectedTranscript {
+  /// The collective calls in order.
+  std::optional<std::vector<std::string>> calls;
+  std::optional<std::int64_t> pickles;
+  std::optional<std::int64_t> consolidations;
 };
 
 /// A case with every axis chosen and every value known.
@@ -99,12 +126,21 @@ struct Case {
   std::vector<std::string> clauses;
   Level level = Level::kMust;
   std::string says;
+  /// A fault that the case finds, as a noun phrase.
+  std::optional<std::string> broken_by;
+  std::optional<std::string> notes;
   int world = 0;
   std::vector<Group> groups;
   std::map<int, std::string> roles;
   /// The steps of each rank.
   std::vector<std::vector<Step>> programs;
+  /// All that travels point to point, in the order of sending for each pair of ranks.
+  std::optional<std::vector<Message>> messages;
+  /// By rank.
+  std::map<int, ExpectedTranscript> transcripts;
   std::chrono::milliseconds deadline{0};
+  /// Why the deadline is not the usual one.
+  std::optional<std::string> slow;
   Location where;
   /// The document after substitution, which the digest of the manifest covers.
   nlohmann::json canonical;

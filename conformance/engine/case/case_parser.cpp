@@ -8,7 +8,9 @@
 
 #include "engine/case/axes.h"
 #include "engine/case/program_parser.h"
+#include "engine/case/reference.h"
 #include "engine/case/values.h"
+#include "engine/case/wire_parser.h"
 #include "engine/input/reader.h"
 #include "engine/input/substitute.h"
 #include "values/text.h"
@@ -47,10 +49,9 @@ std::string parse_sentence(const Node& node, const char* what) {
   return text;
 }
 
-int parse_rank(const Node& node, const char* what, int world) {
-  const std::int64_t rank = read_integer(node, what);
-  if (rank < 0 || rank >= world) refuse(node, what, concat("ranks 0 to ", world - 1));
-  return static_cast<int>(rank);
+std::optional<std::string> parse_optional_sentence(const Node* node, const char* what) {
+  if (node == nullptr) return std::nullopt;
+  return parse_sentence(*node, what);
 }
 
 std::vector<int> parse_ranks(const Node& node, int world) {
@@ -171,6 +172,8 @@ struct CaseNodes {
   const Node* slow;
   const Node* broken_by;
   const Node* notes;
+  const Node* messages;
+  const Node* transcript;
 };
 
 CaseNodes read_keys(const Node& document) {
@@ -187,7 +190,9 @@ CaseNodes read_keys(const Node& document) {
                         reader.optional("deadline_s"),
                         reader.optional("slow"),
                         reader.optional("broken_by"),
-                        reader.optional("notes")};
+                        reader.optional("notes"),
+                        reader.optional("messages"),
+                        reader.optional("transcript")};
   // The axes were read before anything could be substituted.
   reader.optional("axes");
   reader.finish();
@@ -201,7 +206,6 @@ std::chrono::milliseconds parse_deadline(const CaseNodes& nodes, const Node& doc
                             ": in a case: `deadline_s` and `slow` are needed together"));
   }
   if (nodes.deadline == nullptr) return kDefaultDeadline;
-  parse_sentence(*nodes.slow, "slow");
   const nlohmann::json* seconds = nodes.deadline->scalar();
   if (seconds == nullptr || !seconds->is_number() || seconds->get<double>() <= 0 ||
       seconds->get<double>() > kMaxDeadlineS) {
@@ -249,10 +253,17 @@ Case parse_case(const Node& raw, const Scope& choice) {
   c.groups = parse_groups(nodes.groups, c.world);
   c.roles = parse_roles(nodes.roles, c.world);
   c.deadline = parse_deadline(nodes, document);
-  if (nodes.broken_by != nullptr) parse_sentence(*nodes.broken_by, "broken_by");
-  if (nodes.notes != nullptr) parse_sentence(*nodes.notes, "notes");
+  c.slow = parse_optional_sentence(nodes.slow, "slow");
+  c.broken_by = parse_optional_sentence(nodes.broken_by, "broken_by");
+  c.notes = parse_optional_sentence(nodes.notes, "notes");
   ValueTable values(nodes.values, c.world);
   c.programs = parse_programs(programs_by_rank(nodes.ranks, c.world), c.groups, values);
+  if (nodes.messages != nullptr) {
+    c.messages = parse_messages(*nodes.messages, c.world, c.groups, values);
+  }
+  if (nodes.transcript != nullptr) {
+    c.transcripts = parse_transcripts(*nodes.transcript, c.world);
+  }
   c.canonical = to_json(document);
   c.canonical["name"] = c.name;
   c.canonical.erase("axes");

@@ -100,6 +100,8 @@ class ExpectParser {
 
   Expect parse(const TreePtr& made, const Evaluate& evaluate) {
     Expect expect;
+    // `blocks` is read once the steps of all ranks are known.
+    reader_.optional("blocks");
     if (const Node* node = reader_.optional("raises")) {
       expect.raises = parse_raises(*node);
       reader_.finish();

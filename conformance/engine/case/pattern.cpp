@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "engine/case/pattern.h"
 
-#include <span>
+#include <functional>
+#include <optional>
 #include <vector>
 
 namespace tdconf {
 namespace {
-
-using Components = std::span<const std::string_view>;
 
 std::vector<std::string_view> split(std::string_view text) {
   std::vector<std::string_view> components;
@@ -19,30 +18,45 @@ std::vector<std::string_view> split(std::string_view text) {
   }
 }
 
-bool component_matches(std::string_view pattern, std::string_view component) {
-  if (pattern.empty()) return component.empty();
-  if (pattern.front() == '*') {
-    return component_matches(pattern.substr(1), component) ||
-           (!component.empty() && component_matches(pattern, component.substr(1)));
+/// Only the last star is ever widened: what an earlier one could gain, the last one gains too. The
+/// time is therefore at most the product of the two lengths.
+template <typename Pattern, typename Name, typename IsStar, typename Fits>
+bool matches_with_stars(const Pattern& pattern, const Name& name, IsStar is_star, Fits fits) {
+  std::size_t at = 0;
+  std::size_t next = 0;
+  std::optional<std::size_t> star;
+  std::size_t covered = 0;
+  while (next < name.size()) {
+    if (at < pattern.size() && is_star(pattern[at])) {
+      star = at++;
+      covered = next;
+    } else if (at < pattern.size() && fits(pattern[at], name[next])) {
+      ++at;
+      ++next;
+    } else if (star) {
+      at = *star + 1;
+      next = ++covered;
+    } else {
+      return false;
+    }
   }
-  return !component.empty() && pattern.front() == component.front() &&
-         component_matches(pattern.substr(1), component.substr(1));
+  while (at < pattern.size() && is_star(pattern[at])) ++at;
+  return at == pattern.size();
 }
 
-bool components_match(Components pattern, Components name) {
-  if (pattern.empty()) return name.empty();
-  if (pattern.front() == "**") {
-    return components_match(pattern.subspan(1), name) ||
-           (!name.empty() && components_match(pattern, name.subspan(1)));
-  }
-  return !name.empty() && component_matches(pattern.front(), name.front()) &&
-         components_match(pattern.subspan(1), name.subspan(1));
+bool component_matches(std::string_view pattern, std::string_view component) {
+  return matches_with_stars(
+      pattern, component, [](char c) { return c == '*'; }, std::equal_to<>());
 }
 
 }  // namespace
 
 bool matches(std::string_view pattern, std::string_view name) {
-  return components_match(split(pattern), split(name));
+  return matches_with_stars(
+      split(pattern),
+      split(name),
+      [](std::string_view component) { return component == "**"; },
+      component_matches);
 }
 
 }  // namespace tdconf

@@ -7,6 +7,7 @@
 
 #include "engine/case/expect_parser.h"
 #include "engine/case/operation.h"
+#include "engine/case/reference.h"
 #include "engine/case/release.h"
 #include "engine/case/value_parser.h"
 #include "engine/input/reader.h"
@@ -61,16 +62,18 @@ class ProgramParser {
     const auto [operation, arguments] = find_call(node);
     step.op = operation->name;
     reader.optional(step.op);
-    // `label` and `after` are read once the steps of all ranks are known.
-    reader.optional("label");
+    if (const Node* label = reader.optional("label")) step.label = read_string(*label, "label");
+    // `after` is read once the steps of all ranks are known.
     reader.optional("after");
     if (const Node* as = reader.optional("as")) step.as = read_string(*as, "as");
     const Node* expect = reader.optional("expect");
     reader.finish();
 
     parse_arguments(*arguments, *operation, step);
-    if (expect != nullptr)
+    if (expect != nullptr) {
       step.expect = parse_expect(*expect, *operation, step.made, evaluator(step));
+      step.expect_document = to_json(*expect);
+    }
     const bool is_kept = operation->answers != Answers::kTensor && operation->name != "make";
     if (!step.as.empty() && !is_kept) refuse(node, "as", "a step whose result can be kept");
     remember(node, *operation, step);
@@ -140,7 +143,7 @@ class ProgramParser {
       case ArgumentType::kBool:
         return read_bool(node, argument.name);
       case ArgumentType::kGroup:
-        return parse_group(node);
+        return find_group(node, groups_).name;
       case ArgumentType::kWorks:
         return parse_works(node, step);
       case ArgumentType::kTensorDict:
@@ -154,16 +157,6 @@ class ProgramParser {
     if (held->second.made != nullptr) {
       step.made = held->second.made;
       step.made_by = held->second.made_by;
-    }
-    return name;
-  }
-
-  json parse_group(const Node& node) const {
-    const std::string name = read_string(node, "group");
-    if (std::ranges::find(groups_, name, &Group::name) == groups_.end()) {
-      std::vector<std::string> names;
-      for (const Group& group : groups_) names.push_back(group.name);
-      refuse(node, "group", concat("the groups ", join(names, ", ")));
     }
     return name;
   }
@@ -201,7 +194,7 @@ class ProgramParser {
     BareExpectation expected;
     if (leaf != nullptr) {
       sent = leaf_of(*leaf, *key, step);
-      step.receives_key = join(path_of(*key), ".");
+      step.receives_key = dotted(parse_key(*key));
       expected = sent;
     } else if (storage != nullptr) {
       const TreePtr tree = evaluator(step)(*storage);
@@ -217,47 +210,18 @@ class ProgramParser {
     step.args["tensor"] = tensor_to_json(sent);
   }
 
-  static Path path_of(const Node& key) {
-    Path path;
-    for (const Node& component : read_list(key, "key")) {
-      const json* scalar = component.scalar();
-      const bool is_member = scalar != nullptr && scalar->is_number_integer();
-      path.push_back(is_member ? scalar->dump() : read_string(component, "key"));
-    }
-    return path;
-  }
-
   TensorLeaf leaf_of(const Node& expr, const Node& key, const Step& step) const {
-    const Path path = path_of(key);
-    const TreePtr tree = evaluator(step)(expr);
-    const TensorLeaf* found = find_tensor(*tree, path);
-    if (found == nullptr) {
-      std::vector<std::string> keys;
-      for_each_tensor(*tree,
-                      [&](const Path& at, const TensorLeaf&) { keys.push_back(dotted(at)); });
-      refuse(key, "key", concat("the tensors ", join(keys, ", ")));
-    }
     // A bare message carries elements, whatever kind of tensor they lie in.
-    TensorLeaf leaf = *found;
+    TensorLeaf leaf = find_leaf(*evaluator(step)(expr), key);
     leaf.form = "plain";
     return leaf;
   }
 
   Evaluate evaluator(const Step& step) const {
-    return [this, others = others_in_group(step)](const Node& expr) {
+    const std::string group = step.args.value("group", "default");
+    return [this, others = others_in_group(group, groups_, world_, rank_)](const Node& expr) {
       return values_.evaluate(expr, rank_, others);
     };
-  }
-
-  std::vector<int> others_in_group(const Step& step) const {
-    const std::string name = step.args.value("group", "default");
-    std::vector<int> ranks;
-    for (int rank = 0; rank < world_; ++rank) ranks.push_back(rank);
-    for (const Group& group : groups_) {
-      if (group.name == name) ranks = group.ranks;
-    }
-    std::erase(ranks, rank_);
-    return ranks;
   }
 
   void remember(const Node& node, const Operation& operation, const Step& step) {

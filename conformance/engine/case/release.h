@@ -8,10 +8,11 @@
 
 namespace tdconf {
 
-/// Reads `label` and `after` of every step in `programs` (one list of steps for each rank) into the
-/// `after` of the parsed steps.
+/// Reads `after` and `expect.blocks` of every step in `programs` (one list of steps for each rank)
+/// into the parsed steps.
 ///
-/// Errors  InputError: an unknown or repeated label, or steps that wait for one another in a circle.
+/// Errors  InputError: an unknown or repeated label, a step that blocks its own rank, or steps that
+///         wait for one another in a circle.
 void parse_release_order(const std::vector<Node>& programs, std::vector<std::vector<Step>>& parsed);
 
 }  // namespace tdconf

@@ -103,12 +103,7 @@ class ValueParser {
   TensorLeaf parse_leaf(const Node& node, FillIs fill_is) {
     MapReader reader(node, concat(what_, ": a tensor"));
     TensorLeaf leaf;
-    const Node& dtype = reader.required("dtype");
-    try {
-      leaf.dtype = &dtype_named(read_string(dtype, "dtype"));
-    } catch (const std::invalid_argument& error) {
-      throw InputError(concat(to_string(dtype.where), ": in ", what_, ": ", error.what()));
-    }
+    leaf.dtype = &parse_dtype(reader.required("dtype"), what_);
     leaf.shape = parse_shape(reader.required("shape"), "shape");
     if (const Node* form = reader.optional("form")) leaf.form = read_one_of(*form, "form", kForms);
     const Node* fill =
@@ -231,6 +226,14 @@ std::int64_t seed_of(const Node& root, int rank) {
 }
 
 }  // namespace
+
+const DType& parse_dtype(const Node& node, const std::string& what) {
+  try {
+    return dtype_named(read_string(node, "dtype"));
+  } catch (const std::invalid_argument& error) {
+    throw InputError(concat(to_string(node.where), ": in ", what, ": ", error.what()));
+  }
+}
 
 Tree parse_value(const Node& node, const std::string& what, int rank) {
   return ValueParser(what, seed_of(node, rank)).parse(node, {}, true);

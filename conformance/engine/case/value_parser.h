@@ -16,6 +16,11 @@ namespace tdconf {
 /// Errors  InputError.
 Tree parse_value(const Node& node, const std::string& what, int rank);
 
+/// Reads the name of a dtype.
+///
+/// Errors  InputError, naming what is allowed.
+const DType& parse_dtype(const Node& node, const std::string& what);
+
 /// Reads a tensor that must have its own fill.
 ///
 /// Errors  InputError.

@@ -12,10 +12,6 @@ namespace {
 
 using nlohmann::json;
 
-Difference differ(const std::string& what, const std::string& expected, const std::string& got) {
-  return {"", {}, expected, got, concat(what, " expected ", expected, " got ", got)};
-}
-
 std::string show(const Returns& returns) {
   struct Shower {
     std::string operator()(const ReturnsNone&) const { return "none"; }
@@ -71,19 +67,22 @@ bool matches(const std::vector<std::optional<std::int64_t>>& expected,
 std::vector<Difference> check_buffers(const Expect& expect, const BuffersValue& seen) {
   std::vector<Difference> differences;
   if (expect.headers && expect.headers->size() != seen.headers.size()) {
-    return {differ("number of headers",
+    return {differ("",
+                   "number of headers",
                    std::to_string(expect.headers->size()),
                    std::to_string(seen.headers.size()))};
   }
   for (std::size_t row = 0; expect.headers && row < seen.headers.size(); ++row) {
     if (matches((*expect.headers)[row], seen.headers[row])) continue;
-    differences.push_back(differ(concat("the header of group rank ", row),
+    differences.push_back(differ("",
+                                 concat("the header of group rank ", row),
                                  show_header((*expect.headers)[row]),
                                  json(seen.headers[row]).dump()));
   }
   for (const auto& [group_rank, tree] : expect.storages) {
     if (group_rank < 0 || static_cast<std::size_t>(group_rank) >= seen.buffers.size()) {
-      differences.push_back(differ(concat("the buffer of group rank ", group_rank), "one", "none"));
+      differences.push_back(
+          differ("", concat("the buffer of group rank ", group_rank), "one", "none"));
       continue;
     }
     SeenBytes front;
@@ -115,7 +114,7 @@ std::vector<Difference> check_returned(const Step& step, const std::vector<Answe
   const std::optional<Returns>& expected = step.expect.returns;
   if (!expected || holds(*expected, returned, step.args.value("td", ""))) return {};
   const std::string got = describe(Answer(returned)).substr(std::string_view("returned ").size());
-  return {differ("the value returned:", show(*expected), got)};
+  return {differ("", "the value returned:", show(*expected), got)};
 }
 
 }  // namespace tdconf

@@ -40,8 +40,7 @@ class SnapshotCheck {
               const std::string& expected,
               const std::string& got) {
     const std::string place = key.empty() ? "" : concat(key, ": ");
-    differences_.push_back(
-        {key, {}, expected, got, concat(place, property, " expected ", expected, " got ", got)});
+    differences_.push_back(differ(key, concat(place, property), expected, got));
   }
 
   /// Every tensor must lie where it lay when this rank made the value.

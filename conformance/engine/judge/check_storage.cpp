@@ -6,11 +6,6 @@
 namespace tdconf {
 namespace {
 
-Difference differ(const std::string& what, const std::string& expected, const std::string& got) {
-  return {
-      "", {}, expected, got, concat("the storage: ", what, " expected ", expected, " got ", got)};
-}
-
 /// Compares the bytes of one slot as the tensor that they are.
 std::vector<Difference> check_slot(const Slot& slot, const TensorLeaf& leaf, const Bytes& storage) {
   const auto begin = storage.begin() + static_cast<std::ptrdiff_t>(slot.offset);
@@ -27,17 +22,21 @@ std::vector<Difference> check_storage(const ExpectedStorage& expected, const See
   if (!seen.bytes) {
     // Of a long storage only the digest is known; its padding is then taken to be zero.
     if (seen.equal(storage_bytes(*expected.layout_of, *expected.contents))) return {};
-    return {differ("digest", "that of its contents", seen.sha256.value_or("no bytes"))};
+    return {differ(
+        "", "the storage: digest", "that of its contents", seen.sha256.value_or("no bytes"))};
   }
   const std::vector<Slot> layout = storage_layout(*expected.layout_of);
   if (seen.bytes->size() < storage_size(layout)) {
-    return {differ("size", concat(storage_size(layout), " bytes"), concat(seen.bytes->size()))};
+    return {differ("",
+                   "the storage: size",
+                   concat(storage_size(layout), " bytes"),
+                   concat(seen.bytes->size()))};
   }
   std::vector<Difference> differences;
   for (const Slot& slot : layout) {
     const TensorLeaf* leaf = find_tensor(*expected.contents, slot.path);
     if (leaf == nullptr || leaf->size_bytes() != slot.size) {
-      differences.push_back(differ("layout", dotted(slot.path), "other contents"));
+      differences.push_back(differ("", "the storage: layout", dotted(slot.path), "other contents"));
       continue;
     }
     const std::vector<Difference> more = check_slot(slot, *leaf, *seen.bytes);

@@ -6,6 +6,7 @@
 
 #include "engine/case/operation.h"
 #include "engine/judge/check.h"
+#include "engine/judge/check_wire.h"
 #include "values/text.h"
 
 namespace tdconf {
@@ -37,10 +38,14 @@ bool is_possible(Answers answers, const Returned& value) {
 
 class RankJudge {
  public:
-  RankJudge(const Case& c, int rank, const RankRecord& record, std::vector<Finding>& findings)
-      : case_(c), rank_(rank), record_(record), findings_(findings) {}
+  RankJudge(const Case& c, int rank, const Record& all, std::vector<Finding>& findings)
+      : case_(c),
+        rank_(rank),
+        all_(all),
+        record_(all.ranks[static_cast<std::size_t>(rank)]),
+        findings_(findings) {}
 
-  void judge(bool is_hung, std::chrono::milliseconds deadline) {
+  void judge() {
     if (record_.join) judge_refusal(std::nullopt, *record_.join);
     std::vector<Answer> answers;
     for (std::size_t index = 0; index < record_.answers.size(); ++index) {
@@ -50,20 +55,25 @@ class RankJudge {
     if (record_.violation) report(Verdict::kError, record_.in_flight, *record_.violation);
     if (record_.has_crashed) report(Verdict::kCrash, record_.in_flight, describe(*record_.exit));
     const bool is_waited_for = record_.in_flight || !record_.join;
-    if (is_hung && is_waited_for && !record_.has_crashed && !record_.violation) {
-      report(
-          Verdict::kHang, record_.in_flight, concat("no answer within ", deadline.count(), " ms"));
+    if (all_.is_hung && is_waited_for && !record_.has_crashed && !record_.violation) {
+      report(Verdict::kHang,
+             record_.in_flight,
+             concat("no answer within ", all_.deadline.count(), " ms"));
     }
+  }
+
+  void report(std::optional<int> step, const Difference& difference) {
+    add(Verdict::kFail, step, difference);
   }
 
  private:
   void judge_step(int index, const std::vector<Answer>& answers) {
-    const Step& step =
-        case_.programs[static_cast<std::size_t>(rank_)][static_cast<std::size_t>(index)];
+    const Step& step = program_step(index);
     const Answer& answer = answers.back();
     if (const auto* raised = std::get_if<Raised>(&answer);
         raised != nullptr && !step.expect.raises.empty()) {
-      return judge_category(index, *raised, step.expect.raises);
+      judge_category(index, *raised, step.expect.raises);
+      return judge_blocking(index, "raised");
     }
     const auto* returned = std::get_if<Returned>(&answer);
     if (returned == nullptr) return judge_refusal(index, answer);
@@ -73,6 +83,24 @@ class RankJudge {
     }
     if (!step.expect.raises.empty()) return report_not_raised(index, step.expect.raises, answer);
     for (const Difference& difference : check_returned(step, answers)) report(index, difference);
+    judge_blocking(index, "returned");
+  }
+
+  /// A step that blocks another is answered after the release of that one.
+  void judge_blocking(int index, const char* verb) {
+    const std::optional<StepId>& blocked = program_step(index).expect.blocks;
+    if (!blocked) return;
+    const auto& released = all_.ranks[static_cast<std::size_t>(blocked->rank)].released;
+    const auto at = static_cast<std::size_t>(blocked->index);
+    const int answered = record_.answered.at(static_cast<std::size_t>(index));
+    if (at < released.size() && released[at] < answered) return;
+    const std::string other = describe_step(case_, *blocked);
+    report(index,
+           {"",
+            {},
+            concat("an answer after the release of ", other),
+            "one before it",
+            concat(verb, " before ", other, " was released, must block until then")});
   }
 
   void judge_category(int index, const Raised& raised, const std::vector<std::string>& allowed) {
@@ -109,15 +137,12 @@ class RankJudge {
     add(verdict, step, {"", {}, "", "", text});
   }
 
-  void report(int step, const Difference& difference) { add(Verdict::kFail, step, difference); }
-
   void add(Verdict verdict, std::optional<int> step, const Difference& difference) {
     Finding finding{verdict, rank_, step, "", difference, ""};
     std::string place = concat("rank ", rank_);
     const bool has_joined = record_.join && std::holds_alternative<Joined>(*record_.join);
     if (step) {
-      finding.op =
-          case_.programs[static_cast<std::size_t>(rank_)][static_cast<std::size_t>(*step)].op;
+      finding.op = program_step(*step).op;
       place = describe_step(case_, {rank_, *step});
     } else if (!has_joined) {
       finding.op = "join";
@@ -125,6 +150,10 @@ class RankJudge {
     }
     finding.text = concat(place, ": ", first_line(difference.text));
     findings_.push_back(std::move(finding));
+  }
+
+  const Step& program_step(int index) const {
+    return case_.programs[static_cast<std::size_t>(rank_)][static_cast<std::size_t>(index)];
   }
 
   /// Exceptions bring long texts with stacks; the first line is what tells them apart.
@@ -135,6 +164,7 @@ class RankJudge {
 
   const Case& case_;
   int rank_;
+  const Record& all_;
   const RankRecord& record_;
   std::vector<Finding>& findings_;
 };
@@ -163,9 +193,12 @@ std::string to_string(Verdict verdict) {
 
 Judgement judge(const Case& c, const Record& record) {
   Judgement judgement;
-  for (std::size_t rank = 0; rank < record.ranks.size(); ++rank) {
-    RankJudge(c, static_cast<int>(rank), record.ranks[rank], judgement.findings)
-        .judge(record.is_hung, record.deadline);
+  std::vector<RankJudge> ranks;
+  for (int rank = 0; rank < static_cast<int>(record.ranks.size()); ++rank) {
+    ranks.emplace_back(c, rank, record, judgement.findings).judge();
+  }
+  for (const WireDifference& found : check_wire(c, record)) {
+    ranks[static_cast<std::size_t>(found.rank)].report(found.step, found.difference);
   }
   for (const Verdict verdict : kPrecedence) {
     const auto decisive = std::ranges::find(judgement.findings, verdict, &Finding::verdict);

@@ -37,7 +37,8 @@ struct Judgement {
 /// Compares what a case says with what was seen. It looks at nothing else.
 ///
 /// Order   the worst finding decides: crash, error, fail, unsupported, hang; among equals the lowest
-///         rank and step, which does not depend on who answered first.
+///         rank and step, which does not depend on who answered first; what steps answered comes
+///         before what was seen at the boundary of c10d.
 Judgement judge(const Case& c, const Record& record);
 
 }  // namespace tdconf

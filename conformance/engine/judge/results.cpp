@@ -73,6 +73,8 @@ json to_json(const CaseResult& result) {
             {"assign", assign},
             {"level", to_string(result.level)},
             {"clauses", result.clauses},
+            {"says", result.says},
+            {"broken_by", or_null(result.broken_by)},
             {"verdict", to_string(result.judgement.verdict)},
             {"expected", result.outcome == Outcome::kAsExpected},
             {"listed", listed_to_json(result.listed)},

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,8 @@ struct CaseResult {
   std::vector<std::string> players;
   Level level = Level::kMust;
   std::vector<std::string> clauses;
+  std::string says;
+  std::optional<std::string> broken_by;
   Judgement judgement;
   Outcome outcome = Outcome::kAsExpected;
   const Expectation* listed = nullptr;

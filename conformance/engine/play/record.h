@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/play/event.h"
 #include "engine/play/message.h"
 #include "engine/play/process.h"
 
@@ -30,6 +31,12 @@ struct RankRecord {
   std::optional<ExitStatus> exit;
   std::optional<std::string> stacks;
   std::optional<Ended> ended;
+  /// What it did at the boundary of c10d; nothing from a player that does not report it.
+  std::optional<Transcript> transcript;
+  /// The place of the release and of the answer of each step in the one order, from 0, in which
+  /// the judge saw all of them.
+  std::vector<int> released;
+  std::vector<int> answered;
 };
 
 /// All that was seen of one case; the judge looks at nothing else.

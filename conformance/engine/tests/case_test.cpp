@@ -275,7 +275,7 @@ INSTANTIATE_TEST_SUITE_P(
         Broken{"result", "{c10d_result: w}", "allowed: the `as` of an earlier c10d_irecv"},
         Broken{"expect",
                "{snapshot: v, expect: {equal: v}}",
-               "got key \"equal\", allowed: raises, equals"},
+               "got key \"equal\", allowed: blocks, raises, equals"},
         Broken{"not_of_this",
                "{send: {td: v, dst: 0}, expect: {equals: v}}",
                "expect of send: got key \"equals\""},

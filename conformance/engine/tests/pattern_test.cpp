@@ -30,6 +30,29 @@ TEST(Pattern, TwoStarsSpanComponents) {
   EXPECT_FALSE(matches("p2p/**", "p2q/send"));
 }
 
+TEST(Pattern, ManyStarsTakeNoLongerThanTheProductOfTheLengths) {
+  const std::string name(120, 'a');
+  std::string pattern;
+  for (int i = 0; i < 60; ++i) pattern += "*a";
+  EXPECT_TRUE(matches(pattern, name));
+  EXPECT_FALSE(matches(pattern + "*b", name));
+  std::string path;
+  std::string spans;
+  for (int i = 0; i < 60; ++i) {
+    path += "a/";
+    spans += "**/a/";
+  }
+  EXPECT_TRUE(matches(spans + "b", path + "b"));
+  EXPECT_FALSE(matches(spans + "**/b", path + "c"));
+}
+
+TEST(Pattern, StarsGiveBackWhatTheRestNeeds) {
+  EXPECT_TRUE(matches("*ab*b", "aabab"));
+  EXPECT_TRUE(matches("**/a/*/c", "a/b/a/b/c"));
+  EXPECT_FALSE(matches("*ab", "aba"));
+  EXPECT_FALSE(matches("**/a/*/c", "a/b/c/d"));
+}
+
 TEST(Pattern, WithoutStarsOnlyTheNameItself) {
   EXPECT_TRUE(matches("p2p/send", "p2p/send"));
   EXPECT_FALSE(matches("p2p/send", "p2p/send/tags"));

@@ -42,11 +42,7 @@ class Comparison {
 
   void report(const std::string& property, const std::string& expected, const std::string& got) {
     differences.push_back(
-        {dotted(path_),
-         {},
-         expected,
-         got,
-         concat(name_of(path_), ": ", property, " expected ", expected, " got ", got)});
+        differ(dotted(path_), concat(name_of(path_), ": ", property), expected, got));
   }
 
   void report_kind(const std::string& expected, const SeenTree& seen) {
@@ -144,11 +140,9 @@ Difference describe_bytes(const std::string& key,
   std::string found = show_element(element(got), dtype);
   if (std::ranges::equal(element(got), element(poison))) found += " (poison)";
   const auto position = static_cast<std::int64_t>(flat);
-  return {key,
-          unflatten(position, leaf.shape),
-          wanted,
-          found,
-          concat(key, show_index(position, leaf.shape), " expected ", wanted, " got ", found)};
+  Difference difference = differ(key, concat(key, show_index(position, leaf.shape)), wanted, found);
+  difference.index = unflatten(position, leaf.shape);
+  return difference;
 }
 
 Difference describe_digest(const std::string& key,
@@ -171,23 +165,30 @@ bool is_unreadable(const std::string& form) {
 
 }  // namespace
 
+Difference differ(const std::string& key,
+                  const std::string& what,
+                  const std::string& expected,
+                  const std::string& got) {
+  return {key, {}, expected, got, concat(what, " expected ", expected, " got ", got)};
+}
+
 std::vector<Difference> compare_tensor(const std::string& key,
                                        const TensorLeaf& expected,
                                        const SeenTensor& seen) {
-  const auto differ = [&](const char* property, const std::string& want, const std::string& got) {
-    return std::vector<Difference>{
-        {key, {}, want, got, concat(key, ": ", property, " expected ", want, " got ", got)}};
-  };
+  const auto of_property =
+      [&](const char* property, const std::string& want, const std::string& got) {
+        return std::vector<Difference>{differ(key, concat(key, ": ", property), want, got)};
+      };
   if (seen.dtype != expected.dtype->name) {
-    return differ("dtype", std::string(expected.dtype->name), seen.dtype);
+    return of_property("dtype", std::string(expected.dtype->name), seen.dtype);
   }
   // The lengths of the rows of a jagged tensor are not part of its reported shape.
   if (expected.form != "jagged" && seen.shape != expected.shape) {
-    return differ("shape", json(expected.shape).dump(), json(seen.shape).dump());
+    return of_property("shape", json(expected.shape).dump(), json(seen.shape).dump());
   }
   if (!seen.elements.are_readable()) {
     if (is_unreadable(expected.form)) return {};
-    return differ("elements", "bytes", concat("layout ", seen.layout, " on ", seen.device));
+    return of_property("elements", "bytes", concat("layout ", seen.layout, " on ", seen.device));
   }
   const Bytes bytes = expected.bytes();
   if (seen.elements.equal(bytes)) return {};

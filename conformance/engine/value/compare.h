@@ -20,6 +20,12 @@ struct Difference {
   std::string text;
 };
 
+/// Writes the sentence `WHAT expected EXPECTED got GOT` on the entry `key`.
+Difference differ(const std::string& key,
+                  const std::string& what,
+                  const std::string& expected,
+                  const std::string& got);
+
 /// Lists where `seen` differs from `expected`, at most one difference for each entry: keys, kinds,
 /// batch sizes, dtypes, shapes, bits and non-tensor data. The order of the keys does not count.
 std::vector<Difference> compare(const Tree& expected, const SeenTree& seen);

@@ -84,11 +84,20 @@ int status_of(const std::vector<std::string>& arguments) {
   return -1;
 }
 
+TEST(ParseOptions, TheModeIsToRunUnlessAFlagSaysOtherwise) {
+  EXPECT_EQ(parsed({}).mode, Options::Mode::kRun);
+  EXPECT_EQ(parsed({"--list"}).mode, Options::Mode::kList);
+  EXPECT_EQ(parsed({"--describe"}).mode, Options::Mode::kDescribe);
+  EXPECT_EQ(parsed({"--check"}).mode, Options::Mode::kCheck);
+}
+
 TEST(ParseOptions, UsageErrorsEndWithStatusTwo) {
   EXPECT_EQ(status_of({"runner"}), 2);
   EXPECT_EQ(status_of({"runner", "--fixtures", "f", "--no-such-option"}), 2);
   EXPECT_EQ(status_of({"runner", "--fixtures", "f", "--timeout-scale", "0"}), 2);
   EXPECT_EQ(status_of({"runner", "--fixtures", "f", "--list", "--check"}), 2);
+  EXPECT_EQ(status_of({"runner", "--fixtures", "f", "--list", "--describe"}), 2);
+  EXPECT_EQ(status_of({"runner", "--fixtures", "f", "--check", "--describe"}), 2);
   EXPECT_EQ(status_of({"runner", "--help"}), 0);
 }
 

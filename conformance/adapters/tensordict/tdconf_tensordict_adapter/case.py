@@ -13,6 +13,7 @@ from .errors import AdapterError, call
 from .groups import drop_groups, make_groups
 from .messages import Join
 from .snapshots import Snapshots
+from .transcript import Transcript, watch
 
 T = TypeVar("T")
 
@@ -25,6 +26,7 @@ class Case:
         self._works: dict[str, list[dist.Work]] = {}
         self._waited: set[str] = set()
         self.snapshots = Snapshots()
+        self.transcript = Transcript()
         self._groups: dict[str, dist.ProcessGroup] = {}
         self._folder: Path | None = None
         self._file_count = 0
@@ -34,7 +36,9 @@ class Case:
         if self._groups:
             raise AdapterError("this rank has joined already; reset comes first")
         self._store_folder = str(Path(join.store.path).parent)
+        watch(self.transcript)
         self._groups = make_groups(join)
+        self.transcript.name_groups(self._groups, join)
 
     def value(self, name: str) -> TensorDictBase:
         return lookup(self.values, name, "value")
@@ -72,6 +76,8 @@ class Case:
 
     def close(self) -> None:
         """Closes the groups, drops everything and removes the files."""
+        watch(None)
+        self.transcript = Transcript()
         self._groups = {}
         self.values.clear()
         self._works.clear()

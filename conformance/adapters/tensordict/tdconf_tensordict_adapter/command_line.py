@@ -10,6 +10,7 @@ from typing import NoReturn
 
 import torch
 
+from . import c10d_spy, travel_spy
 from .fork_server import ForkServer
 from .groups import pin_interface
 from .implementation import Implementation
@@ -73,6 +74,8 @@ def run(argv: Sequence[str], implementation: Implementation) -> NoReturn:
     host, port = options.connect
     pin_interface(host)
     token = os.environ["TDCONF_TOKEN"]
+    c10d_spy.install()
+    travel_spy.install()
 
     def dial() -> Channel:
         return Channel.dial(host, port)

@@ -77,7 +77,7 @@ class ForkServer:
             case Ping():
                 return {"type": "pong", "step": None}
             case Stacks():
-                return {"type": "stacks", "text": describe_stacks()}
+                return {"type": "stacks", "text": describe_stacks(), "transcript": []}
             case Bye():
                 return {"type": "done"}
             case _:

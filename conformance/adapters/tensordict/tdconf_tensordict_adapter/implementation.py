@@ -32,6 +32,7 @@ class Implementation:
             *(f"leaf:{name}" for name in leaves),
             *(f"group:{name}" for name in GROUPS),
             *(f"backend:{name}" for name in BACKENDS),
+            "transcript",
             "fork",
         ]
 

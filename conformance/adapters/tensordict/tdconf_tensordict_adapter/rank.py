@@ -86,6 +86,8 @@ class Rank:
         threading.Thread(target=self._listen, name="control", daemon=True).start()
         while True:
             seq, request = self._requests.get()
+            if isinstance(request, Step):
+                self._case.transcript.enter_step(seq)
             result = answer(seq, partial(self._act, request))
             if isinstance(request, Step):
                 self._steps.popleft()
@@ -123,7 +125,9 @@ class Rank:
             step = self._steps[0] if self._steps else None
             self._channel.write({"seq": seq, "type": "pong", "step": step})
         elif isinstance(request, Stacks):
-            self._channel.write({"seq": seq, "type": "stacks", "text": describe_stacks()})
+            transcript = self._case.transcript.events()
+            stacks = {"type": "stacks", "text": describe_stacks(), "transcript": transcript}
+            self._write(seq, {"seq": seq} | stacks)
         else:
             if isinstance(request, Step):
                 self._steps.append(seq)
@@ -142,7 +146,9 @@ class Rank:
                 value = run_step(self._implementation.operations, self._case, request)
                 return {"type": "returned", "value": value}
             case EndCase():
-                return {"type": "ended", "leftovers": self._case.leftovers()}
+                transcript = self._case.transcript.events()
+                leftovers = self._case.leftovers()
+                return {"type": "ended", "leftovers": leftovers, "transcript": transcript}
             case Reset():
                 self._case.close()
                 self._case = Case()

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "engine/case/wire_parser.h"
+
+#include <algorithm>
+#include <array>
+
+#include "engine/case/reference.h"
+#include "engine/case/value_parser.h"
+#include "engine/input/reader.h"
+#include "engine/value/layout.h"
+#include "values/sha256.h"
+#include "values/text.h"
+
+namespace tdconf {
+namespace {
+
+class MessageParser {
+ public:
+  MessageParser(const Node& node, int world, const std::vector<Group>& groups, ValueTable& values)
+      : node_(node), reader_(node, "a message"), world_(world), groups_(groups), values_(values) {}
+
+  Message parse() {
+    parse_way();
+    message_.tag = read_integer(reader_.required("tag"), "tag");
+    parse_contents();
+    reader_.finish();
+    return std::move(message_);
+  }
+
+ private:
+  void parse_way() {
+    const Node& from = reader_.required("from");
+    const Node& to = reader_.required("to");
+    message_.from = parse_rank(from, "from", world_);
+    message_.to = parse_rank(to, "to", world_);
+    if (message_.from == message_.to) refuse(to, "to", "another rank than `from`");
+    const Node* group = reader_.optional("group");
+    const Node implied{node_.where, nlohmann::json("default")};
+    const Group& members = find_group(group == nullptr ? implied : *group, groups_);
+    message_.group = members.name;
+    check_member(from, "from", members);
+    check_member(to, "to", members);
+  }
+
+  void check_member(const Node& rank, const char* what, const Group& group) const {
+    const int member = parse_rank(rank, what, world_);
+    if (std::ranges::find(group.ranks, member) != group.ranks.end()) return;
+    refuse(
+        rank, what, concat("the ranks ", join(group.ranks, ", "), " of group `", group.name, "`"));
+  }
+
+  void parse_contents() {
+    const Node* leaf = reader_.optional("leaf");
+    const Node* key = reader_.optional("key");
+    const Node* storage = reader_.optional("storage");
+    const Node* dtype = reader_.optional("dtype");
+    const Node* bytes = reader_.optional("bytes");
+    const int given = (leaf != nullptr) + (storage != nullptr) + (dtype != nullptr);
+    const bool are_pairs =
+        (leaf != nullptr) == (key != nullptr) && (dtype != nullptr) == (bytes != nullptr);
+    if (given != 1 || !are_pairs) {
+      throw InputError(concat(to_string(node_.where),
+                              ": in a message: exactly one of `leaf` with `key`, `storage`, "
+                              "`dtype` with `bytes` is needed"));
+    }
+    if (leaf != nullptr) return parse_leaf(*leaf, *key);
+    if (storage != nullptr) return parse_storage(*storage);
+    parse_size(*dtype, *bytes);
+  }
+
+  void parse_leaf(const Node& expr, const Node& key) {
+    const TreePtr tree = evaluate(expr);
+    const TensorLeaf& leaf = find_leaf(*tree, key);
+    message_.key = dotted(parse_key(key));
+    message_.dtype = leaf.dtype;
+    message_.bytes = static_cast<std::int64_t>(leaf.size_bytes());
+    message_.sha256 = sha256_hex(leaf.bytes());
+  }
+
+  void parse_storage(const Node& expr) {
+    const TreePtr tree = evaluate(expr);
+    const std::vector<Slot> layout = storage_layout(*tree);
+    message_.key = "the storage";
+    message_.dtype = &dtype_named("uint8");
+    message_.bytes = static_cast<std::int64_t>(storage_size(layout));
+    // A digest says nothing of what stands beside padding, which may hold anything.
+    const bool has_padding =
+        std::ranges::any_of(layout, [](const Slot& slot) { return slot.padding != 0; });
+    if (!has_padding) message_.sha256 = sha256_hex(storage_bytes(*tree, *tree));
+  }
+
+  void parse_size(const Node& dtype, const Node& bytes) {
+    message_.dtype = &parse_dtype(dtype, "a message");
+    message_.bytes = read_integer(bytes, "bytes");
+    const auto size = static_cast<std::int64_t>(message_.dtype->size_bytes);
+    if (message_.bytes < 0 || message_.bytes % size != 0) {
+      refuse(bytes, "bytes", concat("0 and more, a multiple of ", size));
+    }
+  }
+
+  TreePtr evaluate(const Node& expr) const {
+    const int sender = message_.from;
+    return values_.evaluate(expr, sender, others_in_group(message_.group, groups_, world_, sender));
+  }
+
+  const Node& node_;
+  MapReader reader_;
+  int world_;
+  const std::vector<Group>& groups_;
+  ValueTable& values_;
+  Message message_;
+};
+
+std::vector<std::string> parse_calls(const Node& node) {
+  constexpr std::array kNotCollective{"send", "recv", "pickle", "unpickle", "consolidate"};
+  std::vector<std::string> calls = read_strings(node, "calls");
+  for (const std::string& call : calls) {
+    if (std::ranges::find(kNotCollective, call) == kNotCollective.end()) continue;
+    refuse(node, "calls", "collective calls, e.g. all_gather; `messages` holds what is sent");
+  }
+  return calls;
+}
+
+std::int64_t parse_count(const Node& node, const char* what) {
+  const std::int64_t count = read_integer(node, what);
+  if (count < 0) refuse(node, what, "0 and more");
+  return count;
+}
+
+ExpectedTranscript parse_transcript(const Node& node) {
+  MapReader reader(node, "transcript");
+  ExpectedTranscript expected;
+  if (const Node* calls = reader.optional("calls")) expected.calls = parse_calls(*calls);
+  if (const Node* pickles = reader.optional("pickles")) {
+    expected.pickles = parse_count(*pickles, "pickles");
+  }
+  if (const Node* consolidations = reader.optional("consolidations")) {
+    expected.consolidations = parse_count(*consolidations, "consolidations");
+  }
+  reader.finish();
+  if (node.map()->empty()) {
+    refuse(node, "transcript", "at least one of calls, pickles, consolidations");
+  }
+  return expected;
+}
+
+}  // namespace
+
+std::vector<Message> parse_messages(const Node& node,
+                                    int world,
+                                    const std::vector<Group>& groups,
+                                    ValueTable& values) {
+  std::vector<Message> messages;
+  for (const Node& message : read_list(node, "messages")) {
+    messages.push_back(MessageParser(message, world, groups, values).parse());
+  }
+  return messages;
+}
+
+std::map<int, ExpectedTranscript> parse_transcripts(const Node& node, int world) {
+  std::map<int, ExpectedTranscript> transcripts;
+  for (const auto& [key, value] : read_map(node, "transcript")) {
+    const int rank = parse_rank(key, "transcript", world);
+    if (!transcripts.emplace(rank, parse_transcript(value)).second) {
+      refuse(key, "transcript", "each rank once");
+    }
+  }
+  if (transcripts.empty()) refuse(node, "transcript", "at least one rank");
+  return transcripts;
+}
+
+}  // namespace tdconf

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "engine/judge/check_messages.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "values/text.h"
+
+namespace tdconf {
+namespace {
+
+/// From one rank to another.
+using Way = std::pair<int, int>;
+
+/// What keeps its order on the wire: messages under one tag.
+struct Lane {
+  Way way;
+  std::string group;
+  std::int64_t tag = 0;
+  auto operator<=>(const Lane&) const = default;
+};
+
+using Events = std::vector<const Event*>;
+using Messages = std::vector<const Message*>;
+
+enum class End { kSender, kReceiver };
+
+/// Calls `visit` for each transfer in the transcript of a rank that stands at this end.
+template <typename Visit>
+void for_each_transfer(const Record& record, End end, int rank, const Visit& visit) {
+  const std::optional<Transcript>& transcript =
+      record.ranks[static_cast<std::size_t>(rank)].transcript;
+  if (!transcript) return;
+  for (const Event& event : *transcript) {
+    if (event.event != (end == End::kSender ? "send" : "recv")) continue;
+    const int peer = event.peer.value();
+    visit(end == End::kSender ? Way(rank, peer) : Way(peer, rank), event);
+  }
+}
+
+std::map<Lane, Events> lanes(const Record& record, End end) {
+  std::map<Lane, Events> lanes;
+  for (int rank = 0; rank < static_cast<int>(record.ranks.size()); ++rank) {
+    for_each_transfer(record, end, rank, [&](const Way& way, const Event& event) {
+      lanes[{way, event.group, event.tag.value()}].push_back(&event);
+    });
+  }
+  return lanes;
+}
+
+/// A digest differs in its first digits or not at all.
+std::string show_digest(const std::optional<std::string>& sha256) {
+  constexpr std::size_t kShown = 12;
+  return sha256 ? concat(", sha256 ", sha256->substr(0, kShown)) : "";
+}
+
+bool have_same_digest(const std::optional<std::string>& a, const std::optional<std::string>& b) {
+  return !a || !b || *a == *b;
+}
+
+std::string show_contents(const Event& event) {
+  return concat(event.bytes, " bytes", show_digest(event.sha256));
+}
+
+std::string show_sender(const Case& c, int rank, const Event& event) {
+  return event.step ? describe_step(c, {rank, *event.step}) : concat("rank ", rank);
+}
+
+std::string show_tag(std::int64_t tag, const std::string& group) {
+  return group == "default" ? concat("tag ", tag) : concat("tag ", tag, " in group `", group, "`");
+}
+
+/// The dtype that c10d is given instead of a complex one; others travel as they are.
+std::string_view real_parts_of(const DType& dtype) {
+  if (dtype.name == "complex32") return "float16";
+  if (dtype.name == "complex64") return "float32";
+  if (dtype.name == "complex128") return "float64";
+  return dtype.name;
+}
+
+/// Compares one rank at one end with the messages of the case.
+class EndCheck {
+ public:
+  EndCheck(End end, int rank, std::vector<WireDifference>& differences)
+      : end_(end), rank_(rank), differences_(differences) {}
+
+  void run(const std::vector<Message>& messages, const Record& record) {
+    std::map<Way, std::pair<Messages, Events>> ways;
+    for (const Message& message : messages) {
+      if ((end_ == End::kSender ? message.from : message.to) != rank_) continue;
+      ways[{message.from, message.to}].first.push_back(&message);
+    }
+    for_each_transfer(record, end_, rank_, [&](const Way& way, const Event& event) {
+      ways[way].second.push_back(&event);
+    });
+    for (const auto& [way, both] : ways) {
+      way_ = way;
+      const auto& [expected, got] = both;
+      if (end_ == End::kSender) {
+        check_sent(expected, got);
+      } else {
+        check_received(expected, got);
+      }
+    }
+  }
+
+ private:
+  void check_sent(const Messages& expected, const Events& got) {
+    for (std::size_t i = 0; i < std::max(expected.size(), got.size()); ++i) {
+      const Message* message = i < expected.size() ? expected[i] : nullptr;
+      const Event* event = i < got.size() ? got[i] : nullptr;
+      if (message != nullptr && event != nullptr && is_sent_as(*message, *event)) continue;
+      return report(i, message, event);
+    }
+  }
+
+  void check_received(const Messages& expected, Events got) {
+    std::vector<std::size_t> missing;
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      const Message& message = *expected[i];
+      const auto posted = std::ranges::find_if(got, [&](const Event* event) {
+        return event->group == message.group && event->tag == message.tag;
+      });
+      if (posted == got.end()) {
+        missing.push_back(i);
+      } else if ((*posted)->bytes != message.bytes) {
+        return report(i, &message, *posted);
+      } else {
+        got.erase(posted);
+      }
+    }
+    const Event* surplus = got.empty() ? nullptr : got.front();
+    if (!missing.empty()) return report(missing.front(), expected[missing.front()], surplus);
+    if (surplus != nullptr) report(expected.size(), nullptr, surplus);
+  }
+
+  static bool is_sent_as(const Message& message, const Event& event) {
+    return is_labelled_as(message, event) && have_same_digest(message.sha256, event.sha256);
+  }
+
+  static bool is_labelled_as(const Message& message, const Event& event) {
+    return event.group == message.group && event.tag == message.tag &&
+           event.bytes == message.bytes &&
+           (event.dtype == message.dtype->name || event.dtype == real_parts_of(*message.dtype));
+  }
+
+  /// Digests are shown only where nothing else differs.
+  void report(std::size_t index, const Message* message, const Event* event) {
+    const bool shows_digest =
+        message != nullptr && event != nullptr && is_labelled_as(*message, *event);
+    const char* end = end_ == End::kSender ? ":" : ", as received:";
+    const std::string what =
+        concat("message ", index + 1, " from rank ", way_.first, " to rank ", way_.second, end);
+    const std::string key = message == nullptr ? "" : message->key;
+    differences_.push_back({rank_,
+                            event == nullptr ? std::nullopt : event->step,
+                            differ(key,
+                                   what,
+                                   message == nullptr ? "none" : show(*message, shows_digest),
+                                   event == nullptr ? "none" : show(*event, shows_digest))});
+  }
+
+  static std::string show(const Message& message, bool shows_digest) {
+    return concat(show_tag(message.tag, message.group),
+                  " (",
+                  message.key,
+                  message.key.empty() ? "" : ", ",
+                  message.dtype->name,
+                  ", ",
+                  message.bytes,
+                  " bytes",
+                  shows_digest ? show_digest(message.sha256) : "",
+                  ")");
+  }
+
+  static std::string show(const Event& event, bool shows_digest) {
+    return concat(show_tag(event.tag.value(), event.group),
+                  " (",
+                  event.dtype,
+                  ", ",
+                  event.bytes,
+                  " bytes",
+                  shows_digest ? show_digest(event.sha256) : "",
+                  ")");
+  }
+
+  End end_;
+  int rank_;
+  Way way_;
+  std::vector<WireDifference>& differences_;
+};
+
+}  // namespace
+
+std::vector<WireDifference> check_both_ends(const Case& c, const Record& record) {
+  std::vector<WireDifference> differences;
+  const std::map<Lane, Events> sent = lanes(record, End::kSender);
+  for (const auto& [lane, received] : lanes(record, End::kReceiver)) {
+    const auto found = sent.find(lane);
+    if (found == sent.end()) continue;
+    const auto& [from, to] = lane.way;
+    for (std::size_t i = 0; i < std::min(received.size(), found->second.size()); ++i) {
+      const Event& there = *found->second[i];
+      const Event& here = *received[i];
+      const bool are_same =
+          there.bytes == here.bytes && have_same_digest(there.sha256, here.sha256);
+      if (!here.done || are_same) continue;
+      const std::string what = concat("message ",
+                                      i + 1,
+                                      " under ",
+                                      show_tag(lane.tag, lane.group),
+                                      " from ",
+                                      show_sender(c, from, there),
+                                      ": what was received");
+      differences.push_back(
+          {to, here.step, differ("", what, show_contents(there), show_contents(here))});
+    }
+  }
+  return differences;
+}
+
+std::vector<WireDifference> check_messages(const Case& c, const Record& record) {
+  std::vector<WireDifference> differences;
+  if (!c.messages) return differences;
+  for (int rank = 0; rank < static_cast<int>(record.ranks.size()); ++rank) {
+    if (!record.ranks[static_cast<std::size_t>(rank)].transcript) continue;
+    EndCheck(End::kSender, rank, differences).run(*c.messages, record);
+    EndCheck(End::kReceiver, rank, differences).run(*c.messages, record);
+  }
+  return differences;
+}
+
+}  // namespace tdconf

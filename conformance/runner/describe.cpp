@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runner/describe.h"
+
+namespace tdconf {
+namespace {
+
+using nlohmann::json;
+
+template <typename T>
+json or_null(const std::optional<T>& value) {
+  return value ? json(*value) : json(nullptr);
+}
+
+json name_or_null(const std::string& name) {
+  return name.empty() ? json(nullptr) : json(name);
+}
+
+json describe_id(const StepId& id) {
+  return {id.rank, id.index};
+}
+
+json describe_groups(const std::vector<Group>& groups) {
+  json list = json::array();
+  for (const Group& group : groups) {
+    list.push_back({{"name", group.name},
+                    {"kind", group.kind},
+                    {"backend", group.backend},
+                    {"ranks", group.ranks}});
+  }
+  return list;
+}
+
+json describe_roles(const std::map<int, std::string>& roles) {
+  json by_rank = json::object();
+  for (const auto& [rank, role] : roles) by_rank[std::to_string(rank)] = role;
+  return by_rank;
+}
+
+json describe_step(const Step& step) {
+  json after = json::array();
+  for (const StepId& id : step.after) after.push_back(describe_id(id));
+  const std::optional<StepId>& blocks = step.expect.blocks;
+  return {{"op", step.op},
+          {"args", step.args},
+          {"as", name_or_null(step.as)},
+          {"label", name_or_null(step.label)},
+          {"after", after},
+          {"blocks", blocks ? describe_id(*blocks) : json(nullptr)},
+          {"expect", step.expect_document}};
+}
+
+json describe_programs(const std::vector<std::vector<Step>>& programs) {
+  json list = json::array();
+  for (const std::vector<Step>& program : programs) {
+    json& steps = list.emplace_back(json::array());
+    for (const Step& step : program) steps.push_back(describe_step(step));
+  }
+  return list;
+}
+
+json describe_messages(const std::optional<std::vector<Message>>& messages) {
+  if (!messages) return nullptr;
+  json list = json::array();
+  for (const Message& message : *messages) {
+    list.push_back({{"from", message.from},
+                    {"to", message.to},
+                    {"group", message.group},
+                    {"tag", message.tag},
+                    {"dtype", message.dtype->name},
+                    {"bytes", message.bytes},
+                    {"sha256", or_null(message.sha256)},
+                    {"key", message.key}});
+  }
+  return list;
+}
+
+/// The three keys, each null when the case leaves it out.
+json describe_transcripts(const std::map<int, ExpectedTranscript>& transcripts) {
+  if (transcripts.empty()) return nullptr;
+  json by_rank = json::object();
+  for (const auto& [rank, expected] : transcripts) {
+    by_rank[std::to_string(rank)] = {{"calls", or_null(expected.calls)},
+                                     {"pickles", or_null(expected.pickles)},
+                                     {"consolidations", or_null(expected.consolidations)}};
+  }
+  return by_rank;
+}
+
+json describe_document(const Case& c) {
+  json document = c.canonical;
+  document.erase("name");
+  return document;
+}
+
+}  // namespace
+
+json describe(const Case& c) {
+  return {{"name", c.name},
+          {"id", c.id},
+          {"axes", c.axes},
+          {"clauses", c.clauses},
+          {"level", to_string(c.level)},
+          {"says", c.says},
+          {"broken_by", or_null(c.broken_by)},
+          {"notes", or_null(c.notes)},
+          {"world", c.world},
+          {"groups", describe_groups(c.groups)},
+          {"roles", describe_roles(c.roles)},
+          {"deadline_s", std::chrono::duration<double>(c.deadline).count()},
+          {"slow", or_null(c.slow)},
+          {"file", *c.where.file},
+          {"line", c.where.line},
+          {"document", describe_document(c)},
+          {"programs", describe_programs(c.programs)},
+          {"messages", describe_messages(c.messages)},
+          {"transcript", describe_transcripts(c.transcripts)}};
+}
+
+}  // namespace tdconf
