@@ -131,5 +131,34 @@ TEST(Group, ClosedRefusesToCommunicate) {
   });
 }
 
+class MuteBackend : public c10d::Backend {
+ public:
+  explicit MuteBackend(const c10d::Backend& inner) : Backend(inner.getRank(), inner.getSize()) {}
+  const std::string getBackendName() const override { return "mute"; }
+};
+
+TEST(WrappedBackend, TakesEveryLaterMessage) {
+  testing::run_ranks(1, [](World& world, int) {
+    const auto& group = world.default_group();
+    EXPECT_EQ(group.all_gather(at::ones({1})).size(), 1U);
+    group.wrap_backend([](const auto& inner) { return c10::make_intrusive<MuteBackend>(*inner); });
+    EXPECT_THROW(group.all_gather(at::ones({1})), c10::Error);
+    EXPECT_THROW(group.isend(at::ones({1}), 0, 0), c10::Error);
+    EXPECT_EQ(group.backend(), "gloo");
+    EXPECT_EQ(group.group_rank(), 0);
+  });
+}
+
+TEST(WrappedBackend, IsNotMadeForARankThatIsNotAMember) {
+  testing::run_ranks(2, [](World& world, int rank) {
+    int wrapped = 0;
+    world.new_group({1}).wrap_backend([&](auto inner) {
+      ++wrapped;
+      return inner;
+    });
+    EXPECT_EQ(wrapped, rank == 1 ? 1 : 0);
+  });
+}
+
 }  // namespace
 }  // namespace tdref

@@ -7,6 +7,8 @@
 #include <torch/csrc/distributed/c10d/FileStore.hpp>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 
+#include "common/spy.h"
+
 namespace tdconf::adapter {
 namespace {
 
@@ -62,8 +64,18 @@ void Groups::open(const GroupSpec& spec,
     group = open_standalone(spec, join, agree_on_structure_, store);
   }
   if (!group) return;
+  spy_on(*group, spec);
   by_name_.emplace(spec.name, *group);
   in_order_.push_back(*group);
+}
+
+void Groups::spy_on(const tdref::Group& group, const GroupSpec& spec) const {
+  SpyOptions options{.group = spec.name, .global_ranks = spec.ranks};
+  // torch numbers the members of a registered group by their global ranks, whatever the list says.
+  if (spec.kind != "standalone") std::ranges::sort(options.global_ranks);
+  group.wrap_backend([&](auto backend) {
+    return c10::make_intrusive<SpyBackend>(std::move(backend), options, transcript_);
+  });
 }
 
 void Groups::reset() {

@@ -4,19 +4,24 @@
 #include <tdref/group.h>
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/messages.h"
+#include "common/transcript.h"
 
 namespace tdconf::adapter {
 
 /// The process groups of one case, under the names that the case gives them.
 class Groups {
  public:
-  /// `agree_on_structure` is the option of tdref::GroupOptions.
-  explicit Groups(bool agree_on_structure) : agree_on_structure_(agree_on_structure) {}
+  /// Each call of a group is noted in `transcript`; `agree_on_structure` is the option of
+  /// tdref::GroupOptions.
+  explicit Groups(std::shared_ptr<Transcript> transcript, bool agree_on_structure = true)
+      : transcript_(std::move(transcript)), agree_on_structure_(agree_on_structure) {}
 
   /// Builds the groups in the order of the list.
   ///
@@ -38,8 +43,10 @@ class Groups {
 
  private:
   void open(const GroupSpec& spec, const Join& join, const c10::intrusive_ptr<c10d::Store>& store);
+  void spy_on(const tdref::Group& group, const GroupSpec& spec) const;
 
-  bool agree_on_structure_;
+  const std::shared_ptr<Transcript> transcript_;
+  const bool agree_on_structure_;
   tdref::World world_;
   std::map<std::string, tdref::Group> by_name_;
   std::vector<tdref::Group> in_order_;

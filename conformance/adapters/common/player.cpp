@@ -31,6 +31,7 @@ json answered(const Action& action) {
 
 std::vector<std::string> capabilities_of(const Player& player) {
   std::vector<std::string> capabilities = player.features;
+  if (player.transcript) capabilities.push_back("transcript");
   for (const auto& [name, operation] : player.operations) capabilities.push_back("op:" + name);
   return capabilities;
 }
@@ -46,6 +47,7 @@ json answer_step(const Player& player, const Step& step) {
 
 json answer_join(const Player& player, const Join& join) {
   return answered([&]() -> json {
+    if (player.transcript) player.transcript->clear();
     player.join(join);
     return {{"type", "joined"}};
   });

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -12,6 +13,7 @@
 
 #include "common/fields.h"
 #include "common/messages.h"
+#include "common/transcript.h"
 
 namespace tdconf::adapter {
 
@@ -53,9 +55,12 @@ struct Player {
   std::function<Leftovers()> leftovers;
   /// Drops the values and closes the groups.
   std::function<void()> reset;
+  /// Where the player's calls are noted; null for one that does not claim `transcript`.
+  std::shared_ptr<Transcript> transcript = nullptr;
 };
 
-/// The claims of `hello`: `features`, and `op:NAME` for each operation that exists.
+/// The claims of `hello`: `features`, `transcript` for a player that has one, and `op:NAME` for
+/// each operation that exists.
 std::vector<std::string> capabilities_of(const Player& player);
 
 /// Carries out one step and returns the answer, without its `seq`.
@@ -63,7 +68,7 @@ std::vector<std::string> capabilities_of(const Player& player);
 /// Errors  none: whatever is thrown becomes `raised`, `unsupported` or `error`.
 json answer_step(const Player& player, const Step& step);
 
-/// Builds the groups of a case and returns the answer, without its `seq`.
+/// Begins a new transcript, builds the groups of a case and returns the answer, without its `seq`.
 json answer_join(const Player& player, const Join& join);
 
 }  // namespace tdconf::adapter

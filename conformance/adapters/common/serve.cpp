@@ -72,7 +72,9 @@ class Server {
       if (std::holds_alternative<Ping>(request.body)) {
         write(seq, {{"type", "pong"}, {"step", step_in_progress()}});
       } else if (std::holds_alternative<Stacks>(request.body)) {
-        write(seq, {{"type", "stacks"}, {"text", describe_progress() + describe_stacks()}});
+        write(seq,
+              with_transcript(
+                  {{"type", "stacks"}, {"text", describe_progress() + describe_stacks()}}));
       } else {
         const std::lock_guard lock(mutex_);
         queue_.push_back(std::move(request));
@@ -90,6 +92,7 @@ class Server {
     queue_.pop_front();
     if (const auto* step = std::get_if<Step>(&request.body)) {
       in_progress_ = {request.seq, step->op};
+      if (player_.transcript) player_.transcript->set_step(request.seq);
     }
     return request;
   }
@@ -97,6 +100,7 @@ class Server {
   void finish_step() {
     const std::lock_guard lock(mutex_);
     in_progress_.reset();
+    if (player_.transcript) player_.transcript->set_step(std::nullopt);
   }
 
   json step_in_progress() {
@@ -117,10 +121,16 @@ class Server {
     if (std::holds_alternative<Hello>(request.body)) return hello();
     if (std::holds_alternative<EndCase>(request.body)) {
       const Leftovers left = player_.leftovers();
-      return {{"type", "ended"}, {"leftovers", {{"values", left.values}, {"works", left.works}}}};
+      return with_transcript(
+          {{"type", "ended"}, {"leftovers", {{"values", left.values}, {"works", left.works}}}});
     }
     if (std::holds_alternative<Reset>(request.body)) player_.reset();
     return {{"type", "done"}};
+  }
+
+  json with_transcript(json answer) const {
+    if (player_.transcript) answer["transcript"] = player_.transcript->events();
+    return answer;
   }
 
   json answer_to_join(const Join& join) const {

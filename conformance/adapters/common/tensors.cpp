@@ -52,13 +52,6 @@ at::ScalarType scalar_type_named(std::string_view name, const std::string& where
   throw BadRequest(where + ".dtype: unknown dtype " + std::string(name));
 }
 
-std::string name_of(at::ScalarType scalar_type) {
-  for (const auto& [name, type] : kScalarTypes) {
-    if (type == scalar_type) return std::string(name);
-  }
-  return c10::toString(scalar_type);
-}
-
 at::Tensor make_plain(const Fields& fields) {
   const auto shape = fields.required<std::vector<std::int64_t>>("shape");
   const auto dtype = fields.required<std::string>("dtype");
@@ -128,10 +121,21 @@ std::string layout_of(const at::Tensor& tensor) {
   return name.str();
 }
 
+bool is_readable(const at::Tensor& tensor) {
+  return tensor.layout() == at::kStrided && tensor.is_cpu();
+}
+
+at::Tensor in_row_major_order(const at::Tensor& tensor) {
+  return tensor.detach().contiguous();
+}
+
+std::span<const std::uint8_t> bytes_of(const at::Tensor& contiguous) {
+  return {static_cast<const std::uint8_t*>(contiguous.const_data_ptr()), contiguous.nbytes()};
+}
+
 void add_bytes(const at::Tensor& tensor, json& description) {
-  const at::Tensor elements = tensor.detach().contiguous();
-  const std::span bytes(static_cast<const std::uint8_t*>(elements.const_data_ptr()),
-                        elements.nbytes());
+  const at::Tensor elements = in_row_major_order(tensor);
+  const auto bytes = bytes_of(elements);
   if (bytes.size() <= kLargestInlineBytes) {
     description["bytes"] = encode_hex(bytes);
   } else {
@@ -172,16 +176,29 @@ at::Tensor make_tensor(const json& tree, const std::string& where) {
   throw Unsupported("leaf:" + form);
 }
 
+std::string dtype_name(at::ScalarType scalar_type) {
+  for (const auto& [name, type] : kScalarTypes) {
+    if (type == scalar_type) return std::string(name);
+  }
+  return c10::toString(scalar_type);
+}
+
+std::optional<std::string> digest_of(const at::Tensor& tensor) {
+  if (!is_readable(tensor)) return std::nullopt;
+  const at::Tensor elements = in_row_major_order(tensor);
+  return sha256_hex(bytes_of(elements));
+}
+
 json snapshot_tensor(const at::Tensor& tensor) {
   json leaf{{"kind", "tensor"},
-            {"dtype", name_of(tensor.scalar_type())},
+            {"dtype", dtype_name(tensor.scalar_type())},
             {"shape", tensor.sizes().vec()},
             {"requires_grad", tensor.requires_grad()},
             {"class", "Tensor"},
             {"device", tensor.device().str()},
             {"layout", layout_of(tensor)},
             {"token", memory_token(tensor)}};
-  if (tensor.layout() == at::kStrided && tensor.is_cpu()) add_bytes(tensor, leaf);
+  if (is_readable(tensor)) add_bytes(tensor, leaf);
   return leaf;
 }
 

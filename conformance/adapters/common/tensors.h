@@ -4,6 +4,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,12 @@ void check_tensor_size(const std::vector<std::int64_t>& shape,
 ///         than kMaxTensorBytes.
 ///         Unsupported: a form without a counterpart in C++.
 at::Tensor make_tensor(const json& tree, const std::string& where);
+
+/// Returns the name of a dtype in the protocol.
+std::string dtype_name(at::ScalarType scalar_type);
+
+/// Returns the digest of the elements in row-major order, or nothing where they cannot be read.
+std::optional<std::string> digest_of(const at::Tensor& tensor);
 
 /// Describes one tensor as a leaf of a snapshot: its type, its memory, and its elements where they
 /// can be read.

@@ -79,6 +79,7 @@ Player Probe::player() {
             pending_.clear();
             groups_.reset();
           },
+      .transcript = transcript_,
   };
 }
 

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <memory>
+
 #include "common/groups.h"
 #include "common/pending.h"
 #include "common/player.h"
+#include "common/transcript.h"
 
 namespace tdconf::adapter {
 
@@ -30,7 +33,9 @@ class Probe {
   tdref::Work post_send(const Fields& args) const;
   tdref::Work post_recv(const Fields& args, const at::Tensor& tensor) const;
 
-  Groups groups_{false};  // the probe means nothing by what it sends
+  const std::shared_ptr<Transcript> transcript_ = std::make_shared<Transcript>();
+  // It means nothing by what it sends, so there is nothing to agree on.
+  Groups groups_{transcript_, false};
   PendingWorks pending_;
 };
 

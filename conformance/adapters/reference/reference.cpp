@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "reference/reference.h"
 
+#include <utility>
+
 namespace tdconf::adapter {
 namespace {
 
@@ -36,7 +38,7 @@ Player Reference::player() {
   const Args isend_args = with(kSendArgs, {"return_early"});
   const Args irecv_args = with(kRecvArgs, {"return_premature"});
   const Args gather_args{"td", "dst", "group"};
-  return {
+  Player player{
       .name = "reference",
       .version = TDCONF_VERSION,
       .features = kFeatures,
@@ -62,7 +64,12 @@ Player Reference::player() {
             shown_.clear();
             groups_.reset();
           },
+      .transcript = transcript_,
   };
+  for (auto& [name, operation] : player.operations) {
+    operation = noted_events_.observed(std::move(operation));
+  }
+  return player;
 }
 
 tdref::TensorDict& Reference::td_of(const Fields& args) {

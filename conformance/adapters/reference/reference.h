@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,6 +13,8 @@
 #include "common/groups.h"
 #include "common/pending.h"
 #include "common/player.h"
+#include "common/transcript.h"
+#include "reference/noted_events.h"
 
 namespace tdconf::adapter {
 
@@ -51,7 +54,9 @@ class Reference {
   /// Returns the snapshot of a tensordict, and keeps the memory that it names.
   json show(const tdref::TensorDict& td);
 
-  Groups groups_{true};
+  const std::shared_ptr<Transcript> transcript_ = std::make_shared<Transcript>();
+  NotedEvents noted_events_{transcript_};
+  Groups groups_{transcript_};
   PendingWorks pending_;
   std::map<std::string, tdref::TensorDict> values_;
   // An address that were freed and used again would make two tensors look like one.

@@ -11,6 +11,7 @@ namespace tdconf::adapter {
 namespace {
 
 using testing::AllOf;
+using testing::Contains;
 using testing::HasSubstr;
 
 /// A player, what it is a player of, and the operations that the protocol gives to its like.
@@ -63,6 +64,10 @@ TEST_P(Players, RefuseAnUnknownArgumentOfEveryOperation) {
     EXPECT_EQ(refused["type"], "error") << op;
     EXPECT_THAT(refused["message"].get<std::string>(), HasSubstr("unknown field `surprise`")) << op;
   }
+}
+
+TEST_P(Players, ClaimATranscript) {
+  EXPECT_THAT(capabilities_of(player_), Contains("transcript"));
 }
 
 TEST_P(Players, ClaimNothingTwice) {

@@ -49,9 +49,12 @@ class ServeTest : public testing::Test {
 
   [[noreturn]] void play(std::string address) {
     setenv("TDCONF_TOKEN", "secret", 1);
-    const auto block = [this](const Fields&, const auto&) {
+    const auto transcript = std::make_shared<Transcript>();
+    const auto block = [&](const Fields&, const auto&) {
+      const auto call = transcript->add({{"event", "recv"}, {"done", false}});
       put_byte(entered_[1]);
       take_byte(release_[0]);
+      transcript->complete(call, std::nullopt);
       return returns::none();
     };
     const Player player{.name = "miniature",
@@ -60,7 +63,8 @@ class ServeTest : public testing::Test {
                         .operations = {{"block", {{}, block}}},
                         .join = [](const Join&) {},
                         .leftovers = [] { return Leftovers{.values = 2, .works = 1}; },
-                        .reset = [] {}};
+                        .reset = [] {},
+                        .transcript = transcript};
     std::array arguments{std::string("adapter"),
                          std::string("--connect"),
                          std::move(address),
@@ -109,7 +113,8 @@ TEST_F(ServeTest, SaysHelloAndBye) {
   EXPECT_EQ(hello["version"], "1.2");
   EXPECT_EQ(hello["language"], "C++");
   EXPECT_EQ(hello["pid"], adapter_);
-  EXPECT_THAT(hello["capabilities"], UnorderedElementsAre("kind:tensordict", "op:block"));
+  EXPECT_THAT(hello["capabilities"],
+              UnorderedElementsAre("kind:tensordict", "op:block", "transcript"));
   EXPECT_EQ(ask({{"seq", 2}, {"type", "bye"}}), json({{"seq", 2}, {"type", "done"}}));
   EXPECT_EQ(exit_status(), 0);
 }
@@ -125,6 +130,17 @@ TEST_F(ServeTest, AnswersPingAndStacksWhileAnOperationBlocks) {
   const json none{{"kind", "none"}};
   EXPECT_EQ(channel_->read(), json({{"seq", 5}, {"type", "returned"}, {"value", none}}));
   EXPECT_EQ(ask({{"seq", 8}, {"type", "ping"}})["step"], nullptr);
+}
+
+TEST_F(ServeTest, GivesTheTranscriptWhileAnOperationBlocksAndAtTheEnd) {
+  channel_->write({{"seq", 5}, {"type", "step"}, {"op", "block"}, {"args", json::object()}});
+  wait_until_blocked();
+  json call{{"event", "recv"}, {"done", false}, {"step", 5}};
+  EXPECT_EQ(ask({{"seq", 6}, {"type", "stacks"}})["transcript"], json::array({call}));
+  release_block();
+  EXPECT_EQ(channel_->read().value()["seq"], 5);
+  call["done"] = true;
+  EXPECT_EQ(ask({{"seq", 7}, {"type", "end_case"}})["transcript"], json::array({call}));
 }
 
 TEST_F(ServeTest, ExitsWithStatus0WhenTheJudgeHangsUpDuringAnOperation) {

@@ -199,5 +199,16 @@ TEST(StorageSnapshot, DescribesTheMemory) {
   EXPECT_EQ(snapshot["token"], snapshot_tensor(storage)["token"]);
 }
 
+TEST(Digests, CoverTheElementsInRowMajorOrder) {
+  const at::Tensor column_of_abc = at::tensor({97, 120, 98, 120, 99, 120}, at::kByte).view({3, 2});
+  EXPECT_EQ(digest_of(column_of_abc.select(1, 0)),
+            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+}
+
+TEST(Digests, AreMissingWhereTheElementsCannotBeRead) {
+  EXPECT_EQ(digest_of(at::empty({2}, at::kMeta)), std::nullopt);
+  EXPECT_EQ(digest_of(at::ones({2}).to_sparse()), std::nullopt);
+}
+
 }  // namespace
 }  // namespace tdconf::adapter

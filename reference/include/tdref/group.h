@@ -5,9 +5,11 @@
 #include <tdref/work.h>
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <torch/csrc/distributed/c10d/Backend.hpp>
 #include <torch/csrc/distributed/c10d/Store.hpp>
 #include <vector>
 
@@ -59,6 +61,12 @@ class Group {
 
   /// Returns what compares the two ends of a transfer with this rank; null where nothing does.
   std::shared_ptr<const Agreement> agreement_with(int group_rank) const;
+
+  using BackendWrapper =
+      std::function<c10::intrusive_ptr<c10d::Backend>(c10::intrusive_ptr<c10d::Backend>)>;
+  /// Puts a backend of the caller's around the group's own: every later message goes through it,
+  /// and nothing else about the group changes. A rank that is not a member has none to wrap.
+  void wrap_backend(const BackendWrapper& wrapper) const;
 
   /// Ends the connections; messages that were not waited for are given up. The handle then only
   /// knows its ranks.

@@ -4,6 +4,7 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
 
+#include "tree/observer.h"
 #include "tree/walk.h"
 
 namespace tdref {
@@ -26,6 +27,9 @@ at::Tensor pack(const TensorDict& td, const Layout& layout) {
     storage.narrow(0, span->start + nbytes, span->pad).zero_();
     ++span;
   });
+  if (Observer* observer = current_observer()) {
+    observer->consolidated(storage.nbytes());
+  }
   return storage;
 }
 

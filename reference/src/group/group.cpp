@@ -130,6 +130,12 @@ std::shared_ptr<const Agreement> Group::agreement_with(int group_rank) const {
   return agreement != nullptr && agreement->is_with(group_rank) ? agreement : nullptr;
 }
 
+void Group::wrap_backend(const BackendWrapper& wrapper) const {
+  if (state_->connection != nullptr) {
+    state_->connection = wrapper(std::move(state_->connection));
+  }
+}
+
 void Group::close() const {
   if (state_->agreement) {
     state_->agreement->close();

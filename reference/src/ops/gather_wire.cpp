@@ -11,6 +11,7 @@
 #include <optional>
 #include <string_view>
 
+#include "tree/observer.h"
 #include "tree/walk.h"
 
 namespace tdref {
@@ -27,9 +28,12 @@ bool is_kept_by_a_storage(const TensorDict& td) {
   return kept;
 }
 
-at::Tensor as_tensor(std::string_view bytes) {
-  const auto tensor = at::empty({static_cast<std::int64_t>(bytes.size())}, at::kByte);
-  std::memcpy(tensor.mutable_data_ptr(), bytes.data(), bytes.size());
+at::Tensor pickle_to_send(std::string_view pickle) {
+  const auto tensor = at::empty({static_cast<std::int64_t>(pickle.size())}, at::kByte);
+  std::memcpy(tensor.mutable_data_ptr(), pickle.data(), pickle.size());
+  if (Observer* observer = current_observer()) {
+    observer->pickled(pickle.size());
+  }
   return tensor;
 }
 
@@ -44,7 +48,7 @@ std::optional<GatherMessage> encode_storage(const TensorDict& td) {
   try {
     const auto consolidated = consolidate(td);
     const auto& storage = consolidated.consolidated().storage;
-    const auto metadata = as_tensor(pickle_value(consolidated_metadata(consolidated)));
+    const auto metadata = pickle_to_send(pickle_value(consolidated_metadata(consolidated)));
     return GatherMessage{GatherKind::kStorage, storage.numel(), at::cat({storage, metadata})};
   } catch (const c10::NotImplementedError&) {
     return std::nullopt;  // the pickle may still work
@@ -96,7 +100,7 @@ GatherMessage encode(const TensorDict& td, GatherWire wire) {
       return *std::move(message);
     }
   }
-  return {GatherKind::kPickle, 0, as_tensor(pickle_tensordict(td))};
+  return {GatherKind::kPickle, 0, pickle_to_send(pickle_tensordict(td))};
 }
 
 std::vector<GatherMessage> gather_messages(const Group& group,
@@ -127,12 +131,16 @@ TensorDict decode(const GatherMessage& message, int group_rank) {
                     "group rank ",
                     group_rank,
                     " sent no tensordict: it could not encode its own");
-  const auto bytes = as_bytes(message.buffer);
-  if (message.kind == GatherKind::kPickle) {
-    return unpickle_tensordict(bytes);
+  const bool is_pickle = message.kind == GatherKind::kPickle;
+  const auto storage_bytes = is_pickle ? 0 : message.storage_bytes;
+  const auto pickle = as_bytes(message.buffer).substr(static_cast<std::size_t>(storage_bytes));
+  TensorDict row =
+      is_pickle ? unpickle_tensordict(pickle)
+                : rebuild(unpickle_value(pickle), message.buffer.narrow(0, 0, storage_bytes));
+  if (Observer* observer = current_observer()) {
+    observer->unpickled(pickle.size());
   }
-  return rebuild(unpickle_value(bytes.substr(static_cast<std::size_t>(message.storage_bytes))),
-                 message.buffer.narrow(0, 0, message.storage_bytes));
+  return row;
 }
 
 }  // namespace tdref

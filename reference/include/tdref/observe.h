@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+
+namespace tdref {
+
+/// Is told what operations do beside sending messages, in the order in which they do it.
+class Observer {
+ public:
+  virtual ~Observer() = default;
+
+  /// An object became this many bytes that are to travel: a tensordict, or the metadata of one.
+  virtual void pickled(std::size_t nbytes) = 0;
+  /// Such an object came from this many bytes of another rank.
+  virtual void unpickled(std::size_t nbytes) = 0;
+  /// Leaves were copied into a new storage of this many bytes.
+  virtual void consolidated(std::size_t nbytes) = 0;
+};
+
+/// Lets `observer` see what the calling thread does, until the guard goes; without one, nobody sees
+/// it and nothing is spent on it.
+class ObserverGuard {
+ public:
+  explicit ObserverGuard(Observer& observer);
+  ~ObserverGuard();
+  ObserverGuard(const ObserverGuard&) = delete;
+  ObserverGuard& operator=(const ObserverGuard&) = delete;
+
+ private:
+  Observer* outer_;
+};
+
+}  // namespace tdref

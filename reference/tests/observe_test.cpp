@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <gmock/gmock.h>
+#include <tdref/consolidate.h>
+#include <tdref/gather_and_stack.h>
+#include <tdref/observe.h>
+#include <tdref/pickle.h>
+#include <tdref/recv.h>
+#include <tdref/send.h>
+
+#include "ranks.h"
+
+namespace tdref {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using namespace std::chrono_literals;
+
+// Writes down the name and the bytes of each event.
+class Notes : public Observer {
+ public:
+  void pickled(std::size_t nbytes) override { events.emplace_back("pickle", nbytes); }
+  void unpickled(std::size_t nbytes) override { events.emplace_back("unpickle", nbytes); }
+  void consolidated(std::size_t nbytes) override { events.emplace_back("consolidate", nbytes); }
+
+  std::vector<std::pair<std::string, std::size_t>> events;
+};
+
+using Event = std::pair<std::string, std::size_t>;
+
+// float32[3] has 12 bytes, and 16 with its padding.
+TensorDict row() {
+  TensorDict td;
+  td.set("a", at::ones({3}));
+  return td;
+}
+
+TensorDict target(std::int64_t rows) {
+  TensorDict td({rows});
+  td.set("a", at::zeros({rows, 3}));
+  return td;
+}
+
+std::size_t pickled_metadata_bytes() {
+  return pickle_value(consolidated_metadata(consolidate(row()))).size();
+}
+
+TEST(Observer, SeesStoragesAndTheirMetadataGathered) {
+  const auto metadata_bytes = pickled_metadata_bytes();
+  testing::run_ranks(3, [&](World& world, int rank) {
+    Notes notes;
+    const ObserverGuard guard(notes);
+    auto td = rank == 0 ? target(2) : row();
+    gather_and_stack(world, td, {.dst = 0});
+    if (rank == 0) {
+      EXPECT_THAT(
+          notes.events,
+          ElementsAre(Event("unpickle", metadata_bytes), Event("unpickle", metadata_bytes)));
+    } else {
+      EXPECT_THAT(notes.events,
+                  ElementsAre(Event("consolidate", 16), Event("pickle", metadata_bytes)));
+    }
+  });
+}
+
+TEST(Observer, SeesPicklesGathered) {
+  const auto pickle_bytes = pickle_tensordict(row()).size();
+  testing::run_ranks(2,
+                     [&](World& world, int rank) {
+                       Notes notes;
+                       const ObserverGuard guard(notes);
+                       auto td = rank == 0 ? target(1) : row();
+                       gather_and_stack(world, td, {.dst = 0});
+                       EXPECT_THAT(
+                           notes.events,
+                           ElementsAre(Event(rank == 0 ? "unpickle" : "pickle", pickle_bytes)));
+                     },
+                     {.backend = "cpu:gloo", .timeout = 20s});
+}
+
+TEST(Observer, SeesTheStorageOfAConsolidatedSendUnlessItWasThereBefore) {
+  testing::run_ranks(2, [](World& world, int rank) {
+    auto ready = consolidate(row());
+    Notes notes;
+    const ObserverGuard guard(notes);
+    if (rank == 0) {
+      send(world, ready, {.dst = 1, .consolidated = true});
+      EXPECT_THAT(notes.events, IsEmpty());
+      send(world, row(), {.dst = 1, .consolidated = true});
+      EXPECT_THAT(notes.events, ElementsAre(Event("consolidate", 16)));
+    } else {
+      recv(world, ready, {.src = 0, .consolidated = true});
+      recv(world, ready, {.src = 0, .consolidated = true});
+      EXPECT_THAT(notes.events, IsEmpty());
+    }
+  });
+}
+
+TEST(Observer, SeesNothingOfALeafWiseTransfer) {
+  testing::run_ranks(2, [](World& world, int rank) {
+    auto td = row();
+    Notes notes;
+    const ObserverGuard guard(notes);
+    if (rank == 0) {
+      send(world, td, {.dst = 1});
+    } else {
+      recv(world, td, {.src = 0});
+    }
+    EXPECT_THAT(notes.events, IsEmpty());
+  });
+}
+
+TEST(Observer, SeesOnlyWhatHappensUnderTheInnermostGuard) {
+  Notes outer;
+  Notes inner;
+  const ObserverGuard guard(outer);
+  {
+    const ObserverGuard inner_guard(inner);
+    consolidate(row());
+  }
+  EXPECT_THAT(inner.events, ElementsAre(Event("consolidate", 16)));
+  EXPECT_THAT(outer.events, IsEmpty());
+  consolidate(row());
+  EXPECT_THAT(outer.events, ElementsAre(Event("consolidate", 16)));
+}
+
+}  // namespace
+}  // namespace tdref
