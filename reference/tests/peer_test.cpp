@@ -89,40 +89,49 @@ void expect_nothing_was_sent(const World& world, int rank) {
 }
 
 TEST(Leaves, AreAllCheckedBeforeTheFirstMessage) {
-  testing::run_ranks(2, [](World& world, int rank) {
-    for (const auto& bad : {at::eye(2).to_sparse(), at::empty({2}, at::kMeta)}) {
-      auto td = testing::sample(1);
-      td.set("z", bad);
-      EXPECT_THROW(send(world, td, {.dst = 1 - rank}), c10::NotImplementedError);
-      EXPECT_THROW(isend(world, td, {.dst = 1 - rank, .consolidated = true}),
-                   c10::NotImplementedError);
-      EXPECT_THROW(irecv(world, td, {.src = 1 - rank}), c10::NotImplementedError);
-    }
-    auto expanded = testing::sample(1);
-    expanded.set("z", at::zeros({1}).expand({2}));
-    EXPECT_THROW(recv(world, expanded, {.src = 1 - rank}), c10::ValueError);
-    expect_nothing_was_sent(world, rank);
-  });
+  testing::run_ranks(
+      2,
+      [](World& world, int rank) {
+        for (const auto& bad : {at::eye(2).to_sparse(), at::empty({2}, at::kMeta)}) {
+          auto td = testing::sample(1);
+          td.set("z", bad);
+          EXPECT_THROW(send(world, td, {.dst = 1 - rank}), c10::NotImplementedError);
+          EXPECT_THROW(isend(world, td, {.dst = 1 - rank, .consolidated = true}),
+                       c10::NotImplementedError);
+          EXPECT_THROW(irecv(world, td, {.src = 1 - rank}), c10::NotImplementedError);
+        }
+        auto expanded = testing::sample(1);
+        expanded.set("z", at::zeros({1}).expand({2}));
+        EXPECT_THROW(recv(world, expanded, {.src = 1 - rank}), c10::ValueError);
+        expect_nothing_was_sent(world, rank);
+      },
+      testing::plain_options());
 }
 
 TEST(Tags, AreAllCheckedBeforeTheFirstMessage) {
-  testing::run_ranks(2, [](World& world, int rank) {
-    auto td = testing::sample(1);
-    for (const std::int64_t init_tag : {-1L, 2147483645L}) {
-      EXPECT_THROW(send(world, td, {.dst = 1 - rank, .init_tag = init_tag}), c10::ValueError);
-      EXPECT_THROW(irecv(world, td, {.src = 1 - rank, .init_tag = init_tag}), c10::ValueError);
-    }
-    expect_nothing_was_sent(world, rank);
-  });
+  testing::run_ranks(
+      2,
+      [](World& world, int rank) {
+        auto td = testing::sample(1);
+        for (const std::int64_t init_tag : {-1L, 2147483645L}) {
+          EXPECT_THROW(send(world, td, {.dst = 1 - rank, .init_tag = init_tag}), c10::ValueError);
+          EXPECT_THROW(irecv(world, td, {.src = 1 - rank, .init_tag = init_tag}), c10::ValueError);
+        }
+        expect_nothing_was_sent(world, rank);
+      },
+      testing::plain_options());
 }
 
 TEST(ConsolidatedReceipt, NeedsAConsolidatedTensordict) {
-  testing::run_ranks(2, [](World& world, int rank) {
-    auto td = testing::sample(1);
-    EXPECT_THROW(recv(world, td, {.src = 1 - rank, .consolidated = true}), AttributeError);
-    EXPECT_THROW(irecv(world, td, {.src = 1 - rank, .consolidated = true}), AttributeError);
-    expect_nothing_was_sent(world, rank);
-  });
+  testing::run_ranks(
+      2,
+      [](World& world, int rank) {
+        auto td = testing::sample(1);
+        EXPECT_THROW(recv(world, td, {.src = 1 - rank, .consolidated = true}), AttributeError);
+        EXPECT_THROW(irecv(world, td, {.src = 1 - rank, .consolidated = true}), AttributeError);
+        expect_nothing_was_sent(world, rank);
+      },
+      testing::plain_options());
 }
 
 }  // namespace

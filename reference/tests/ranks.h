@@ -4,6 +4,7 @@
 #include <tdref/group.h>
 
 #include <functional>
+#include <vector>
 
 namespace tdref::testing {
 
@@ -14,5 +15,12 @@ namespace tdref::testing {
 void run_ranks(int world_size,
                const std::function<void(World& world, int rank)>& program,
                const GroupOptions& options = {.timeout = std::chrono::seconds(20)});
+
+/// As run_ranks(), each rank with options of its own.
+void run_ranks_with(const std::vector<GroupOptions>& options_by_rank,
+                    const std::function<void(World& world, int rank)>& program);
+
+/// Options of a rank that takes messages as they come, without comparing them.
+GroupOptions plain_options();
 
 }  // namespace tdref::testing

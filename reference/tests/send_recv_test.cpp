@@ -39,23 +39,26 @@ TEST(Send, ReachesEachOtherRankInTurn) {
 }
 
 TEST(Send, GivesLeafIOfTheSortedKeysTheTagInitTagPlusI) {
-  testing::run_ranks(2, [](World& world, int rank) {
-    if (rank == 0) {
-      send(world, testing::sample(1), {.dst = 1, .init_tag = 5});
-      return;
-    }
-    const auto a = at::zeros({2}, at::kLong);
-    const auto b = at::zeros({2, 3});
-    const auto c = at::ones({2}, at::kBool);
-    const auto& group = world.default_group();
-    Works works{group.irecv(c, 0, 7), group.irecv(b, 0, 6), group.irecv(a, 0, 5)};
-    for (auto& work : works) {
-      work.wait();
-    }
-    EXPECT_TRUE(a.equal(at::tensor({1, 2}, at::kLong)));
-    EXPECT_TRUE(b.equal(testing::ramp(1, 6).view({2, 3})));
-    EXPECT_TRUE(c.equal(testing::false_true()));
-  });
+  testing::run_ranks(
+      2,
+      [](World& world, int rank) {
+        if (rank == 0) {
+          send(world, testing::sample(1), {.dst = 1, .init_tag = 5});
+          return;
+        }
+        const auto a = at::zeros({2}, at::kLong);
+        const auto b = at::zeros({2, 3});
+        const auto c = at::ones({2}, at::kBool);
+        const auto& group = world.default_group();
+        Works works{group.irecv(c, 0, 7), group.irecv(b, 0, 6), group.irecv(a, 0, 5)};
+        for (auto& work : works) {
+          work.wait();
+        }
+        EXPECT_TRUE(a.equal(at::tensor({1, 2}, at::kLong)));
+        EXPECT_TRUE(b.equal(testing::ramp(1, 6).view({2, 3})));
+        EXPECT_TRUE(c.equal(testing::false_true()));
+      },
+      testing::plain_options());
 }
 
 TEST(Send, AndTwoSendsWithTheSameTagsArriveInOrder) {
@@ -110,21 +113,24 @@ TEST(Send, WithPseudoRandUsesItsTags) {
 }
 
 TEST(Send, ConsolidatedIsOneMessageOfBytesWithTagZero) {
-  testing::run_ranks(2, [](World& world, int rank) {
-    if (rank == 0) {
-      send(world, testing::sample(1), {.dst = 1, .init_tag = 9, .consolidated = true});
-      send(world, consolidate(testing::sample(50)), {.dst = 1, .consolidated = true});
-      return;
-    }
-    const auto bytes = at::zeros({48}, at::kByte);
-    world.default_group().irecv(bytes, 0, 0).wait();
-    EXPECT_TRUE(bytes.narrow(0, 0, 24).view(at::kFloat).equal(testing::ramp(1, 6)));
-    EXPECT_TRUE(bytes.narrow(0, 40, 8).equal(at::tensor({0, 1, 0, 0, 0, 0, 0, 0}, at::kByte)));
+  testing::run_ranks(
+      2,
+      [](World& world, int rank) {
+        if (rank == 0) {
+          send(world, testing::sample(1), {.dst = 1, .init_tag = 9, .consolidated = true});
+          send(world, consolidate(testing::sample(50)), {.dst = 1, .consolidated = true});
+          return;
+        }
+        const auto bytes = at::zeros({48}, at::kByte);
+        world.default_group().irecv(bytes, 0, 0).wait();
+        EXPECT_TRUE(bytes.narrow(0, 0, 24).view(at::kFloat).equal(testing::ramp(1, 6)));
+        EXPECT_TRUE(bytes.narrow(0, 40, 8).equal(at::tensor({0, 1, 0, 0, 0, 0, 0, 0}, at::kByte)));
 
-    auto td = consolidate(testing::sample(1));
-    EXPECT_EQ(recv(world, td, {.src = 0, .consolidated = true}), std::nullopt);
-    expect_sample(td, 50);
-  });
+        auto td = consolidate(testing::sample(1));
+        EXPECT_EQ(recv(world, td, {.src = 0, .consolidated = true}), std::nullopt);
+        expect_sample(td, 50);
+      },
+      testing::plain_options());
 }
 
 TEST(Recv, KeepsNonTensorData) {

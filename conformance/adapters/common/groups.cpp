@@ -22,15 +22,17 @@ void check_has_every_rank(const GroupSpec& spec, const Join& join) {
 
 std::optional<tdref::Group> open_standalone(const GroupSpec& spec,
                                             const Join& join,
+                                            bool agree_on_structure,
                                             const c10::intrusive_ptr<c10d::Store>& store) {
   const auto self = std::find(spec.ranks.begin(), spec.ranks.end(), join.rank);
   if (self == spec.ranks.end()) return std::nullopt;
   const auto prefixed =
       c10::make_intrusive<c10d::PrefixStore>("standalone/" + spec.name + '/', store);
-  return tdref::open_standalone(prefixed,
-                                static_cast<int>(self - spec.ranks.begin()),
-                                static_cast<int>(spec.ranks.size()),
-                                {.backend = spec.backend, .timeout = join.timeout});
+  return tdref::open_standalone(
+      prefixed,
+      static_cast<int>(self - spec.ranks.begin()),
+      static_cast<int>(spec.ranks.size()),
+      {.backend = spec.backend, .timeout = join.timeout, .agree_on_structure = agree_on_structure});
 }
 
 }  // namespace
@@ -52,12 +54,14 @@ void Groups::open(const GroupSpec& spec,
     world_ = tdref::World::init_process_group(store,
                                               static_cast<int>(join.rank),
                                               static_cast<int>(join.world_size),
-                                              {.backend = spec.backend, .timeout = join.timeout});
+                                              {.backend = spec.backend,
+                                               .timeout = join.timeout,
+                                               .agree_on_structure = agree_on_structure_});
     group = world_.default_group();
   } else if (spec.kind == "subgroup") {
     group = world_.new_group({spec.ranks.begin(), spec.ranks.end()}, spec.backend);
   } else {
-    group = open_standalone(spec, join, store);
+    group = open_standalone(spec, join, agree_on_structure_, store);
   }
   if (!group) return;
   spy_on(*group, spec);

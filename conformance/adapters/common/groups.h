@@ -18,8 +18,10 @@ namespace tdconf::adapter {
 /// The process groups of one case, under the names that the case gives them.
 class Groups {
  public:
-  /// Each call of a group is noted in `transcript`.
-  explicit Groups(std::shared_ptr<Transcript> transcript) : transcript_(std::move(transcript)) {}
+  /// Each call of a group is noted in `transcript`; `agree_on_structure` is the option of
+  /// tdref::GroupOptions.
+  explicit Groups(std::shared_ptr<Transcript> transcript, bool agree_on_structure = true)
+      : transcript_(std::move(transcript)), agree_on_structure_(agree_on_structure) {}
 
   /// Builds the groups in the order of the list.
   ///
@@ -44,6 +46,7 @@ class Groups {
   void spy_on(const tdref::Group& group, const GroupSpec& spec) const;
 
   const std::shared_ptr<Transcript> transcript_;
+  const bool agree_on_structure_;
   tdref::World world_;
   std::map<std::string, tdref::Group> by_name_;
   std::vector<tdref::Group> in_order_;

@@ -34,7 +34,8 @@ class Probe {
   tdref::Work post_recv(const Fields& args, const at::Tensor& tensor) const;
 
   const std::shared_ptr<Transcript> transcript_ = std::make_shared<Transcript>();
-  Groups groups_{transcript_};
+  // It means nothing by what it sends, so there is nothing to agree on.
+  Groups groups_{transcript_, false};
   PendingWorks pending_;
 };
 

@@ -15,6 +15,8 @@
 
 namespace tdref {
 
+class Agreement;
+
 /// The ranks that communicate. A shared handle: copies are the same group.
 ///
 /// Every rank of the process group that made it has a handle, members or not; only members
@@ -57,6 +59,9 @@ class Group {
   /// Returns the tensors of all ranks, by group rank, on rank `group_dst`, and nothing elsewhere.
   std::vector<at::Tensor> gather(const at::Tensor& tensor, int group_dst) const;
 
+  /// Returns what compares the two ends of a transfer with this rank; null where nothing does.
+  std::shared_ptr<const Agreement> agreement_with(int group_rank) const;
+
   using BackendWrapper =
       std::function<c10::intrusive_ptr<c10d::Backend>(c10::intrusive_ptr<c10d::Backend>)>;
   /// Puts a backend of the caller's around the group's own: every later message goes through it,
@@ -79,11 +84,15 @@ class Group {
 struct GroupOptions {
   std::string backend = "gloo";
   std::chrono::milliseconds timeout = std::chrono::minutes(5);
+  /// Whether the two ends of a transfer compare keys, dtypes and shapes before anything is sent,
+  /// wherever the other rank does so too: a rank that does not, or is another implementation, is
+  /// served as if it were false. It costs one round trip for each transfer and a second connection.
+  bool agree_on_structure = true;
 };
 
 /// Connects a group that no other group knows; its ranks have no global rank.
 ///
-/// Wire    gloo's own keys directly on `store`.
+/// Wire    gloo's own keys directly on `store`. agree_on_structure: keys under "tdref/" beside them.
 /// Blocks  until all `size` ranks have called it, at most `timeout`.
 /// Errors  c10::DistStoreError (TCPStore, HashStore) or c10::Error (FileStore): a rank is missing
 ///         at the deadline.
@@ -117,7 +126,8 @@ class World {
   /// Connects a subgroup. Every rank calls it for every group, in the same order, members or not.
   ///
   /// Order   the members' group ranks follow their global ranks.
-  /// Wire    the k-th call (from 1) has the store prefix "k/" under "0/", then "cpu/".
+  /// Wire    the k-th call (from 1) has the store prefix "k/" under "0/", then "cpu/". Compares
+  ///         structures if the default group does.
   /// Blocks  members, until all of them have called it.
   /// Errors  c10::ValueError: no default group, a rank twice or outside the world, no rank, an
   ///         unknown backend.
@@ -133,6 +143,7 @@ class World {
   std::optional<Group> default_group_;
   c10::intrusive_ptr<c10d::Store> store_;
   int groups_made_ = 0;
+  bool agree_on_structure_ = true;
 };
 
 }  // namespace tdref

@@ -28,7 +28,7 @@ struct IrecvOptions {
 /// Wire    as recv().
 /// Blocks  as recv(); with return_premature not at all: the pending messages are returned, one per
 ///         leaf, and each tensor may be read when its Work has been waited for.
-/// Errors  as recv().
+/// Errors  as recv(); with return_premature those that need the peer come from Work::wait().
 /// Source  tensordict 0.15.3 TensorDictBase.irecv
 std::optional<Works> irecv(const World& world, TensorDict& td, const IrecvOptions& options);
 

@@ -33,7 +33,7 @@ using IsendResult = std::variant<std::monostate, std::int64_t, Works>;
 /// Wire    as send(). A leaf that is not contiguous, and a tensordict consolidated for the message,
 ///         is copied at the call; any other leaf may be read until its Work has been waited for.
 /// Blocks  as send(); with return_early not at all.
-/// Errors  as send().
+/// Errors  as send(); with return_early those that need the peer come from Work::wait().
 /// Source  tensordict 0.15.3 TensorDictBase.isend
 IsendResult isend(const World& world, const TensorDict& td, const IsendOptions& options);
 

@@ -27,8 +27,8 @@ struct RecvOptions {
 /// Order   as send().
 /// Wire    as send(). consolidated: one message into the consolidated storage, whose views are the
 ///         leaves; returns nothing.
-/// Shapes  those of the sender; they are not sent, so they are not checked. Non-tensor data keeps
-///         its value.
+/// Shapes  those of the sender. Non-tensor data keeps its value.
+/// Peer    calls send() or isend(); what does not fit is treated as send() says.
 /// Blocks  until all messages have arrived, at most the group's timeout.
 /// Errors  as send(), and before anything is received: c10::ValueError: a leaf whose elements share
 ///         memory (expanded). AttributeError: consolidated, and `td` is not consolidated.

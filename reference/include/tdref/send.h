@@ -27,15 +27,18 @@ struct SendOptions {
 /// Wire    the elements in row-major order; no key, shape or dtype is sent. consolidated: one
 ///         message of uint8, the consolidated storage, with tag 0; init_tag and pseudo_rand are
 ///         ignored.
-/// Peer    calls recv() or irecv() with the same keys, shapes, dtypes and tags. Data of another
-///         size is not noticed by the transport when it is shorter, and ends the receiving process
-///         when it is longer.
+/// Peer    calls recv() or irecv() with the same keys, shapes, dtypes and tags; consolidated, with
+///         the same order of insertion too. Where both ranks compare (GroupOptions), a transfer
+///         whose ends do not fit, or that one end refuses, fails on both before anything is sent; the
+///         group can be used further. Elsewhere the transport does not notice data that is shorter,
+///         and ends the receiving process when it is longer.
 /// Blocks  until the peer has posted all its receipts, at most the group's timeout.
 /// Errors  before any message, c10::ValueError: both, or neither, of dst and group_dst; group_dst
 ///         without group; no such rank; this rank itself; not a member; dst in a standalone group;
 ///         a tag out of range. c10::NotImplementedError: a leaf that is not a strided tensor on the
 ///         CPU (sparse, jagged, quantized, meta).
-///         While waiting, those of Work::wait().
+///         Also before any message, where both ranks compare, c10::ValueError: the receipt does not
+///         fit, or was refused. While waiting, those of Work::wait().
 /// Source  tensordict 0.15.3 TensorDictBase.send
 void send(const World& world, const TensorDict& td, const SendOptions& options);
 

@@ -15,8 +15,14 @@ c10d::Backend& connection_of(const Group::State& state) {
   return *state.connection;
 }
 
+template <typename Call>
+c10::intrusive_ptr<c10d::Work> post(Group::State& state, const Call& call) {
+  const std::lock_guard lock(state.posting);
+  return call(connection_of(state));
+}
+
 Work pending(const Group::State& state, c10::intrusive_ptr<c10d::Work> message, std::string what) {
-  return Work(std::make_shared<Work::State>(
+  return Work(std::make_shared<MessageState>(
       std::move(message), std::move(what), state.timeout, state.dropped));
 }
 
@@ -63,9 +69,11 @@ int Group::group_rank_of(int global_rank) const {
 
 Work Group::isend(const at::Tensor& tensor, int group_dst, int tag) const {
   std::vector<at::Tensor> tensors{tensor};
-  return pending(*state_,
-                 connection_of(*state_).send(tensors, group_dst, tag),
-                 c10::str("send to group rank ", group_dst, " with tag ", tag));
+  return pending(
+      *state_,
+      post(*state_,
+           [&](c10d::Backend& connection) { return connection.send(tensors, group_dst, tag); }),
+      c10::str("send to group rank ", group_dst, " with tag ", tag));
 }
 
 Work Group::irecv(const at::Tensor& tensor, int group_src, int tag) const {
@@ -73,8 +81,9 @@ Work Group::irecv(const at::Tensor& tensor, int group_src, int tag) const {
   const at::Tensor landed =
       lands_directly ? tensor : at::empty(tensor.sizes(), tensor.options().requires_grad(false));
   std::vector<at::Tensor> tensors{landed};
-  auto state = std::make_shared<Work::State>(
-      connection_of(*state_).recv(tensors, group_src, tag),
+  auto state = std::make_shared<MessageState>(
+      post(*state_,
+           [&](c10d::Backend& connection) { return connection.recv(tensors, group_src, tag); }),
       c10::str("receipt from group rank ", group_src, " with tag ", tag),
       state_->timeout,
       state_->dropped);
@@ -90,7 +99,9 @@ std::vector<at::Tensor> Group::all_gather(const at::Tensor& tensor) const {
   std::vector<at::Tensor> inputs{tensor};
   c10d::AllgatherOptions options;
   options.timeout = timeout();
-  const auto message = connection_of(*state_).allgather(outputs, inputs, options);
+  const auto message = post(*state_, [&](c10d::Backend& connection) {
+    return connection.allgather(outputs, inputs, options);
+  });
   wait_for(*message, "all_gather", timeout());
   return std::move(outputs[0]);
 }
@@ -107,9 +118,16 @@ std::vector<at::Tensor> Group::gather(const at::Tensor& tensor, int group_dst) c
   c10d::GatherOptions options;
   options.rootRank = group_dst;
   options.timeout = timeout();
-  const auto message = connection_of(*state_).gather(outputs, inputs, options);
+  const auto message = post(*state_, [&](c10d::Backend& connection) {
+    return connection.gather(outputs, inputs, options);
+  });
   wait_for(*message, c10::str("gather on group rank ", group_dst), timeout());
   return outputs.empty() ? std::vector<at::Tensor>() : std::move(outputs[0]);
+}
+
+std::shared_ptr<const Agreement> Group::agreement_with(int group_rank) const {
+  const auto agreement = state_->agreement;
+  return agreement != nullptr && agreement->is_with(group_rank) ? agreement : nullptr;
 }
 
 void Group::wrap_backend(const BackendWrapper& wrapper) const {
@@ -119,7 +137,12 @@ void Group::wrap_backend(const BackendWrapper& wrapper) const {
 }
 
 void Group::close() const {
+  if (state_->agreement) {
+    state_->agreement->close();
+    state_->agreement.reset();
+  }
   state_->dropped->close();
+  const std::lock_guard lock(state_->posting);
   state_->connection.reset();
 }
 

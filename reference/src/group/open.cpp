@@ -2,12 +2,12 @@
 #include <tdref/group.h>
 
 #include <algorithm>
-#include <cctype>
+#include <cstdlib>
 #include <numeric>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
-#include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 
 #include "group/backend_name.h"
+#include "group/connect.h"
 #include "group/state.h"
 
 namespace tdref {
@@ -19,13 +19,29 @@ StorePtr under(std::string prefix, const StorePtr& store) {
   return c10::make_intrusive<c10d::PrefixStore>(std::move(prefix), store);
 }
 
-c10::intrusive_ptr<c10d::Backend> connect(const StorePtr& store,
-                                          int rank,
-                                          int size,
-                                          std::chrono::milliseconds timeout) {
-  // create_default() picks the network device as Python does.
-  return c10::make_intrusive<c10d::ProcessGroupGloo>(
-      store, rank, size, c10d::ProcessGroupGloo::Options::create_default(timeout));
+// Whether gloo connects two ranks when they first need it: then opening a group is no barrier, and a
+// rank cannot know which others have offered to compare.
+bool connects_late() {
+  const char* setting = std::getenv("TORCH_GLOO_LAZY_INIT");
+  return setting != nullptr && std::string(setting) == "1";
+}
+
+// Connects a group whose other fields are set, and with it those of its ranks that compare.
+void connect_members(Group::State& state, const StorePtr& store, bool agree_on_structure) {
+  Agreement::Place place{store, state.group_rank, {}};
+  for (int rank = 0; rank < state.size; ++rank) {
+    place.names.push_back(state.kind == Group::Kind::kStandalone
+                              ? c10::str("group rank ", rank)
+                              : c10::str("rank ", state.global_ranks.at(rank)));
+  }
+  const bool compares = agree_on_structure && !connects_late();
+  if (compares) {
+    Agreement::offer(place);
+  }
+  state.connection = connect(store, state.group_rank, state.size, state.timeout);
+  if (compares) {
+    state.agreement = std::make_shared<Agreement>(place, state.timeout);
+  }
 }
 
 void check_rank(int rank, int size) {
@@ -64,7 +80,7 @@ Group open_standalone(const StorePtr& store,
   state->timeout = options.timeout;
   state->size = size;
   state->group_rank = group_rank;
-  state->connection = connect(store, group_rank, size, options.timeout);
+  connect_members(*state, store, options.agree_on_structure);
   return Group(std::move(state));
 }
 
@@ -85,8 +101,8 @@ World World::init_process_group(const StorePtr& store,
 
   World world;
   world.store_ = under("0/", store);
-  state->connection =
-      connect(under(backend.store_prefix, world.store_), rank, world_size, options.timeout);
+  connect_members(*state, under(backend.store_prefix, world.store_), options.agree_on_structure);
+  world.agree_on_structure_ = options.agree_on_structure;
   world.default_group_ = Group(std::move(state));
   return world;
 }
@@ -103,13 +119,13 @@ Group World::new_group(std::vector<int> ranks, std::optional<std::string> backen
   state->backend = backend.name;
   state->timeout = all.timeout();
   state->size = static_cast<int>(ranks.size());
-  const auto place = std::find(ranks.begin(), ranks.end(), all.group_rank());
-  if (place != ranks.end()) {
-    state->group_rank = static_cast<int>(place - ranks.begin());
-    state->connection =
-        connect(under(backend.store_prefix, store), state->group_rank, state->size, state->timeout);
-  }
   state->global_ranks = std::move(ranks);
+  const auto place =
+      std::find(state->global_ranks.begin(), state->global_ranks.end(), all.group_rank());
+  if (place != state->global_ranks.end()) {
+    state->group_rank = static_cast<int>(place - state->global_ranks.begin());
+    connect_members(*state, under(backend.store_prefix, store), agree_on_structure_);
+  }
   return Group(std::move(state));
 }
 

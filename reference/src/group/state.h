@@ -3,8 +3,10 @@
 
 #include <tdref/group.h>
 
+#include <mutex>
 #include <torch/csrc/distributed/c10d/Backend.hpp>
 
+#include "group/agreement.h"
 #include "group/work.h"
 
 namespace tdref {
@@ -19,8 +21,10 @@ class Group::State {
   int group_rank = -1;            // -1: not a member
   std::vector<int> global_ranks;  // by group rank; empty for a standalone group
   c10::intrusive_ptr<c10d::Backend>
-      connection;  // null for a rank that is not a member, and when closed
+      connection;      // null for a rank that is not a member, and when closed
+  std::mutex posting;  // transfers are posted by several threads; gloo counts them without a lock
   std::shared_ptr<DroppedMessages> dropped = std::make_shared<DroppedMessages>();
+  std::shared_ptr<Agreement> agreement;  // null if this rank does not compare, and when closed
 };
 
 }  // namespace tdref

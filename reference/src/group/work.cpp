@@ -38,22 +38,22 @@ void wait_for(c10d::Work& message, const std::string& what, std::chrono::millise
   }
 }
 
-Work::State::State(c10::intrusive_ptr<c10d::Work> message,
-                   std::string what,
-                   std::chrono::milliseconds timeout,
-                   std::shared_ptr<DroppedMessages> dropped)
+MessageState::MessageState(c10::intrusive_ptr<c10d::Work> message,
+                           std::string what,
+                           std::chrono::milliseconds timeout,
+                           std::shared_ptr<DroppedMessages> dropped)
     : message_(std::move(message)),
       what_(std::move(what)),
       timeout_(timeout),
       dropped_(std::move(dropped)) {}
 
-Work::State::~State() {
+MessageState::~MessageState() {
   if (message_) {
     dropped_->keep(std::move(message_));
   }
 }
 
-void Work::State::wait(std::optional<std::chrono::milliseconds> timeout) {
+void MessageState::wait(std::optional<std::chrono::milliseconds> timeout) {
   const std::lock_guard lock(mutex_);
   if (!message_) {
     return;

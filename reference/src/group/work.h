@@ -27,24 +27,33 @@ class DroppedMessages {
   std::vector<c10::intrusive_ptr<c10d::Work>> messages_;
 };
 
-/// Holds one message until it has been waited for.
+/// What a Work waits for.
 class Work::State {
+ public:
+  State() = default;
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  virtual ~State() = default;
+
+  virtual void wait(std::optional<std::chrono::milliseconds> timeout) = 0;
+};
+
+/// Holds one message until it has been waited for.
+class MessageState : public Work::State {
  public:
   struct Receipt {
     at::Tensor landed;  // what the transport writes into
     at::Tensor target;  // what the caller reads; another tensor if it is not contiguous
   };
 
-  State(c10::intrusive_ptr<c10d::Work> message,
-        std::string what,
-        std::chrono::milliseconds timeout,
-        std::shared_ptr<DroppedMessages> dropped);
-  State(const State&) = delete;
-  State& operator=(const State&) = delete;
-  ~State();
+  MessageState(c10::intrusive_ptr<c10d::Work> message,
+               std::string what,
+               std::chrono::milliseconds timeout,
+               std::shared_ptr<DroppedMessages> dropped);
+  ~MessageState() override;
 
   void set_receipt(Receipt receipt) { receipt_ = std::move(receipt); }
-  void wait(std::optional<std::chrono::milliseconds> timeout);
+  void wait(std::optional<std::chrono::milliseconds> timeout) override;
 
  private:
   std::mutex mutex_;

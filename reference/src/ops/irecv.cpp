@@ -7,18 +7,12 @@ namespace tdref {
 
 std::optional<Works> irecv(const World& world, TensorDict& td, const IrecvOptions& options) {
   const Peer peer = resolve_peer(world, {"src", options.src, options.group_src, options.group});
-  Works works;
-  if (options.consolidated) {
-    works = post_consolidated_receipt(peer, td);
-  } else {
-    const auto plan = plan_transfer(td, {options.init_tag, options.pseudo_rand});
-    check_receivable(plan);
-    works = post_receipts(peer, plan);
-  }
+  const TagOptions tags{options.init_tag, options.pseudo_rand};
+  const Transfer transfer = plan_receipt(peer, td, {tags, options.consolidated});
   if (options.return_premature) {
-    return works;
+    return start(transfer);
   }
-  wait_all(works, peer.group);
+  complete(transfer);
   return std::nullopt;
 }
 

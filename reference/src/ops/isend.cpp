@@ -8,21 +8,15 @@ namespace tdref {
 IsendResult isend(const World& world, const TensorDict& td, const IsendOptions& options) {
   const Peer peer = resolve_peer(world, {"dst", options.dst, options.group_dst, options.group});
   const TagOptions tags{options.init_tag, options.pseudo_rand};
-  Works works;
-  IsendResult when_done;
-  if (options.consolidated) {
-    works = post_consolidated_send(peer, td);
-  } else {
-    const auto plan = plan_transfer(td, tags);
-    check_sendable(plan);
-    works = post_sends(peer, plan);
-    when_done = last_tag(plan, tags);
-  }
+  const Transfer transfer = plan_send(peer, td, {tags, options.consolidated});
   if (options.return_early) {
-    return works;
+    return start(transfer);
   }
-  wait_all(works, peer.group);
-  return when_done;
+  complete(transfer);
+  if (options.consolidated) {
+    return std::monostate();
+  }
+  return last_tag(transfer.messages, tags);
 }
 
 }  // namespace tdref

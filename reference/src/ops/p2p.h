@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "group/note.h"
+
 namespace tdref {
 
 /// Names the other side of a transfer as the caller did, by a global rank or by a rank in a group.
@@ -31,28 +33,44 @@ struct Peer {
 /// Source  tensordict 0.15.3 _check_p2p_peer
 Peer resolve_peer(const World& world, const PeerArguments& arguments);
 
-/// Errors  c10::NotImplementedError: a leaf whose elements cannot travel as bytes (sparse, jagged,
-///         quantized, not on the CPU).
-void check_sendable(const std::vector<PlannedLeaf>& plan);
+struct TransferOptions {
+  TagOptions tags;
+  bool consolidated = false;
+};
 
-/// Errors  as check_sendable(), and c10::ValueError: a leaf with elements that share memory
-///         (expanded).
-void check_receivable(const std::vector<PlannedLeaf>& plan);
+/// This rank's end of a transfer, before anything is posted: everything that one end can find wrong
+/// has been looked for.
+struct Transfer {
+  Peer peer;
+  Side side = Side::kSends;
+  /// The leaves, or the consolidated storage alone, with tag 0. What is sent is contiguous.
+  std::vector<PlannedLeaf> messages;
+  /// Describes the messages in words; empty if nothing compares them with the other end's.
+  std::string structure;
+};
 
-/// Posts one message for each leaf.
-Works post_sends(const Peer& peer, const std::vector<PlannedLeaf>& plan);
-Works post_receipts(const Peer& peer, const std::vector<PlannedLeaf>& plan);
-
-/// Posts the consolidated storage as one message with tag 0. Of a tensordict that is not
-/// consolidated only the storage is made, which, unlike its views, needs no aligned leaves.
-Works post_consolidated_send(const Peer& peer, const TensorDict& td);
-
-/// Posts the receipt of one message with tag 0 into the consolidated storage.
+/// Plans a send. Of a tensordict that is not consolidated only the storage is made, which, unlike
+/// its views, needs no aligned leaves.
 ///
-/// Errors  AttributeError: the tensordict is not consolidated.
-Works post_consolidated_receipt(const Peer& peer, const TensorDict& td);
+/// Peer    is told of the error, if both ranks compare.
+/// Errors  c10::ValueError: as plan_transfer(). c10::NotImplementedError: a leaf whose elements
+///         cannot travel as bytes (sparse, jagged, quantized, not on the CPU).
+Transfer plan_send(const Peer& peer, const TensorDict& td, const TransferOptions& options);
 
-/// Waits for all messages, together at most the group's timeout.
-void wait_all(Works& works, const Group& group);
+/// Plans a receipt.
+///
+/// Peer    as plan_send().
+/// Errors  as plan_send(), and c10::ValueError: a leaf with elements that share memory (expanded).
+///         AttributeError: consolidated, and the tensordict is not.
+Transfer plan_receipt(const Peer& peer, const TensorDict& td, const TransferOptions& options);
+
+/// Posts all messages and waits for them.
+///
+/// Blocks  together at most the group's timeout.
+/// Errors  as PendingTransfer::posted() and Work::wait().
+void complete(const Transfer& transfer);
+
+/// Posts all messages as soon as the other end is known to fit, at once if nothing compares them.
+Works start(const Transfer& transfer);
 
 }  // namespace tdref

@@ -7,17 +7,13 @@ namespace tdref {
 
 std::optional<std::int64_t> recv(const World& world, TensorDict& td, const RecvOptions& options) {
   const Peer peer = resolve_peer(world, {"src", options.src, options.group_src, options.group});
+  const TagOptions tags{options.init_tag, options.pseudo_rand};
+  const Transfer transfer = plan_receipt(peer, td, {tags, options.consolidated});
+  complete(transfer);
   if (options.consolidated) {
-    Works works = post_consolidated_receipt(peer, td);
-    wait_all(works, peer.group);
     return std::nullopt;
   }
-  const TagOptions tags{options.init_tag, options.pseudo_rand};
-  const auto plan = plan_transfer(td, tags);
-  check_receivable(plan);
-  Works works = post_receipts(peer, plan);
-  wait_all(works, peer.group);
-  return last_tag(plan, tags);
+  return last_tag(transfer.messages, tags);
 }
 
 }  // namespace tdref

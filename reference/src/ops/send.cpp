@@ -7,15 +7,8 @@ namespace tdref {
 
 void send(const World& world, const TensorDict& td, const SendOptions& options) {
   const Peer peer = resolve_peer(world, {"dst", options.dst, options.group_dst, options.group});
-  Works works;
-  if (options.consolidated) {
-    works = post_consolidated_send(peer, td);
-  } else {
-    const auto plan = plan_transfer(td, {options.init_tag, options.pseudo_rand});
-    check_sendable(plan);
-    works = post_sends(peer, plan);
-  }
-  wait_all(works, peer.group);
+  const TagOptions tags{options.init_tag, options.pseudo_rand};
+  complete(plan_send(peer, td, {tags, options.consolidated}));
 }
 
 }  // namespace tdref

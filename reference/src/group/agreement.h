@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <tdref/group.h>
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <torch/csrc/distributed/c10d/Store.hpp>
+#include <vector>
+
+#include "group/conversation.h"
+
+namespace tdref {
+
+/// Lets the two ends of a transfer find out that they mean different things before anything
+/// travels, where both are ranks of this library that asked for it. Nobody else notices anything.
+///
+/// Wire    each such rank sets the key "tdref/agrees/RANK" in the group's store before it connects
+///         the group, which nobody finishes before all have begun; those that find each other there
+///         then connect among themselves under "tdref/agreement/".
+class Agreement {
+ public:
+  struct Place {
+    c10::intrusive_ptr<c10d::Store> store;
+    int group_rank = 0;
+    /// The names of the ranks, for messages, by group rank.
+    std::vector<std::string> names;
+  };
+
+  /// Says in the store that this rank compares. To be called before the group is connected.
+  static void offer(const Place& place);
+
+  /// Connects the ranks that compare. To be called when the group is connected.
+  ///
+  /// Blocks  until all ranks that compare have called it, at most `timeout`.
+  /// Errors  as open_standalone().
+  Agreement(const Place& place, std::chrono::milliseconds timeout);
+  Agreement(const Agreement&) = delete;
+  Agreement& operator=(const Agreement&) = delete;
+  ~Agreement() { close(); }
+
+  bool is_with(int group_rank) const;
+
+  /// Tells the other end about a transfer, and posts it when the other end has told the same.
+  ///
+  /// Errors  as Conversation::announce().
+  std::shared_ptr<PendingTransfer> announce(int group_rank, Proposal proposal) const;
+
+  void close();
+
+ private:
+  std::vector<std::shared_ptr<Conversation>> conversations_;  // by group rank; null: not with it
+};
+
+}  // namespace tdref

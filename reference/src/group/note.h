@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace tdref {
+
+/// Says which end of a transfer a rank is.
+enum class Side : std::int64_t { kSends = 1, kReceives = 2 };
+
+Side other(Side side);
+
+/// What one end of a transfer tells the other before anything travels.
+struct Note {
+  enum class Kind : std::int64_t {
+    kStructure = 1,  // what will travel; `text` has a line for each part
+    kRefusal = 2,    // this end cannot do it; `text` is the reason
+    kFarewell = 3,   // this rank talks no more; `text` is the reason, the other fields mean nothing
+  };
+
+  Kind kind = Kind::kStructure;
+  Side side = Side::kSends;
+  int first_tag = 0;
+  std::string text;
+};
+
+/// One end of a transfer and the name of its rank, for messages.
+struct End {
+  const Note& note;
+  const std::string& rank;
+};
+
+/// Says why the two ends do not fit, in the same words on both sides; nothing when they fit.
+std::optional<std::string> difference(const End& here, const End& there);
+
+/// Writes what a note is about: "a send with first tag 5".
+std::string to_string(const Note& note);
+
+}  // namespace tdref

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "ops/structure.h"
+
+#include <c10/util/StringUtil.h>
+
+#include "codec/layout.h"
+#include "tree/walk.h"
+
+namespace tdref {
+namespace {
+
+void append_key(std::string& text, const std::string& key) {
+  for (const char letter : key) {
+    if (letter == '\n') {
+      text += "\\n";  // a line is a leaf
+    } else if (letter == '\\' || letter == '/') {
+      text += '\\';
+      text += letter;
+    } else {
+      text += letter;
+    }
+  }
+}
+
+// By hand rather than with a stream: a transfer may have ten thousand leaves.
+void append_leaf(std::string& text, const KeyPath& key, const at::Tensor& tensor) {
+  text += '\n';
+  text += c10::getDtypeNames(tensor.scalar_type()).first;
+  text += '[';
+  const char* separator = "";
+  for (const auto size : tensor.sizes()) {
+    text += separator;
+    text += std::to_string(size);
+    separator = ", ";
+  }
+  text += "] '";
+  for (std::size_t i = 0; i < key.size(); ++i) {
+    text += i == 0 ? "" : "/";
+    append_key(text, key[i]);
+  }
+  text += '\'';
+}
+
+}  // namespace
+
+std::string describe_leaves(const std::vector<PlannedLeaf>& plan, const TagOptions& tags) {
+  std::string text = tags.pseudo_rand ? "one message for each leaf, with pseudo-random tags"
+                                      : "one message for each leaf, with tags in sequence";
+  for (const auto& leaf : plan) {
+    append_leaf(text, leaf.key, leaf.tensor);
+  }
+  return text;
+}
+
+std::string describe_storage(const TensorDict& td) {
+  const bool is_consolidated = td.is_consolidated();
+  const auto layout = is_consolidated ? Layout{} : lay_out(td);
+  const auto* storage = is_consolidated ? &td.consolidated().storage : nullptr;
+  std::string text = c10::str("one consolidated message of ",
+                              is_consolidated ? storage->numel() : layout.total_bytes,
+                              " bytes");
+  auto span = layout.spans.begin();
+  for_each_leaf(td, [&](const KeyPath& key, const Leaf& leaf) {
+    const auto& tensor = leaf.tensor;
+    append_leaf(text, key, tensor);
+    const auto itemsize = static_cast<std::int64_t>(tensor.itemsize());
+    text += " from byte ";
+    text += std::to_string(is_consolidated
+                               ? tensor.storage_offset() * itemsize - storage->storage_offset()
+                               : (span++)->start);
+  });
+  return text;
+}
+
+}  // namespace tdref

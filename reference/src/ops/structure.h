@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <tdref/plan.h>
+
+#include <string>
+#include <vector>
+
+namespace tdref {
+
+/// Writes what a leaf-wise transfer carries, one line for how tags are counted and one for each
+/// leaf: "float32[2, 3] 'n/b'". Two transfers fit exactly if their lines are equal.
+std::string describe_leaves(const std::vector<PlannedLeaf>& plan, const TagOptions& tags);
+
+/// Writes what the consolidated storage of a tensordict holds, or would hold: one line for its size and one for each leaf, in
+/// insertion order, with the byte at which it starts.
+std::string describe_storage(const TensorDict& td);
+
+}  // namespace tdref
