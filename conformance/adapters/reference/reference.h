@@ -12,6 +12,7 @@
 #include "common/groups.h"
 #include "common/pending.h"
 #include "common/player.h"
+#include "reference/files.h"
 
 namespace tdconf::adapter {
 
@@ -41,7 +42,7 @@ class Reference {
   /// Returns the tensordict that the argument `td` names.
   ///
   /// Errors  BadRequest: there is none.
-  tdref::TensorDict& td_of(const Fields& args);
+  tdref::TensorDictBase& td_of(const Fields& args);
 
   /// Sets the options that the arguments give; an option that they do not give keeps its default.
   template <typename Options>
@@ -49,13 +50,14 @@ class Reference {
   std::optional<tdref::Group> group_of(const Fields& args) const;
 
   /// Returns the snapshot of a tensordict, and keeps the memory that it names.
-  json show(const tdref::TensorDict& td);
+  json show(const tdref::TensorDictBase& td);
 
   Groups groups_;
+  Files files_;
   PendingWorks pending_;
-  std::map<std::string, tdref::TensorDict> values_;
+  std::map<std::string, tdref::AnyTensorDict> values_;
   // An address that were freed and used again would make two tensors look like one.
-  std::vector<tdref::TensorDict> shown_;
+  std::vector<tdref::AnyTensorDict> shown_;
 };
 
 }  // namespace tdconf::adapter

@@ -37,6 +37,6 @@ struct SendOptions {
 ///         CPU (sparse, jagged, quantized, meta).
 ///         While waiting, those of Work::wait().
 /// Source  tensordict 0.15.3 TensorDictBase.send
-void send(const World& world, const TensorDict& td, const SendOptions& options);
+void send(const World& world, const TensorDictBase& td, const SendOptions& options);
 
 }  // namespace tdref

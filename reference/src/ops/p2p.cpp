@@ -7,6 +7,7 @@
 
 #include "codec/layout.h"
 #include "codec/pack.h"
+#include "tree/walk.h"
 
 namespace tdref {
 namespace {
@@ -82,6 +83,12 @@ void check_receivable(const std::vector<PlannedLeaf>& plan) {
   }
 }
 
+void check_in_memory(const TensorDictBase& td) {
+  TORCH_CHECK_NOT_IMPLEMENTED(!holds_persistent(td),
+                              "a persistent tensordict cannot be received into: its file is only "
+                              "read");
+}
+
 Works post_sends(const Peer& peer, const std::vector<PlannedLeaf>& plan) {
   Works works;
   works.reserve(plan.size());
@@ -100,13 +107,13 @@ Works post_receipts(const Peer& peer, const std::vector<PlannedLeaf>& plan) {
   return works;
 }
 
-Works post_consolidated_send(const Peer& peer, const TensorDict& td) {
+Works post_consolidated_send(const Peer& peer, const TensorDictBase& td) {
   const at::Tensor storage =
       td.is_consolidated() ? td.consolidated().storage : pack(td, lay_out(td));
   return {peer.group.isend(storage, peer.group_rank, kConsolidatedTag)};
 }
 
-Works post_consolidated_receipt(const Peer& peer, const TensorDict& td) {
+Works post_consolidated_receipt(const Peer& peer, const TensorDictBase& td) {
   return {peer.group.irecv(td.consolidated().storage, peer.group_rank, kConsolidatedTag)};
 }
 

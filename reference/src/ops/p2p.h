@@ -39,18 +39,21 @@ void check_sendable(const std::vector<PlannedLeaf>& plan);
 ///         (expanded).
 void check_receivable(const std::vector<PlannedLeaf>& plan);
 
+/// Errors  c10::NotImplementedError: a persistent tensordict, whose file is only read.
+void check_in_memory(const TensorDictBase& td);
+
 /// Posts one message for each leaf.
 Works post_sends(const Peer& peer, const std::vector<PlannedLeaf>& plan);
 Works post_receipts(const Peer& peer, const std::vector<PlannedLeaf>& plan);
 
 /// Posts the consolidated storage as one message with tag 0. Of a tensordict that is not
 /// consolidated only the storage is made, which, unlike its views, needs no aligned leaves.
-Works post_consolidated_send(const Peer& peer, const TensorDict& td);
+Works post_consolidated_send(const Peer& peer, const TensorDictBase& td);
 
 /// Posts the receipt of one message with tag 0 into the consolidated storage.
 ///
 /// Errors  AttributeError: the tensordict is not consolidated.
-Works post_consolidated_receipt(const Peer& peer, const TensorDict& td);
+Works post_consolidated_receipt(const Peer& peer, const TensorDictBase& td);
 
 /// Waits for all messages, together at most the group's timeout.
 void wait_all(Works& works, const Group& group);

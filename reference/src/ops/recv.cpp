@@ -5,7 +5,9 @@
 
 namespace tdref {
 
-std::optional<std::int64_t> recv(const World& world, TensorDict& td, const RecvOptions& options) {
+std::optional<std::int64_t> recv(const World& world,
+                                 TensorDictBase& td,
+                                 const RecvOptions& options) {
   const Peer peer = resolve_peer(world, {"src", options.src, options.group_src, options.group});
   if (options.consolidated) {
     Works works = post_consolidated_receipt(peer, td);
@@ -14,6 +16,7 @@ std::optional<std::int64_t> recv(const World& world, TensorDict& td, const RecvO
   }
   const TagOptions tags{options.init_tag, options.pseudo_rand};
   const auto plan = plan_transfer(td, tags);
+  check_in_memory(td);
   check_receivable(plan);
   Works works = post_receipts(peer, plan);
   wait_all(works, peer.group);
