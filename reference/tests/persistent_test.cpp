@@ -37,7 +37,7 @@ TEST_F(Persistent, HoldsWhatItsFileHoldsInTheOrderOfTheNames) {
   const PersistentTensorDict td({.filename = file("sample.h5")}, {2});
   EXPECT_THAT(td.contents().keys(), ::testing::ElementsAre("a", "b", "n"));
   for (const auto& key : {KeyPath{"a"}, KeyPath{"b"}, KeyPath{"n", "c"}}) {
-    const auto& expected = testing::sample(1).get(key).tensor();
+    const auto expected = testing::sample(1).get(key).tensor();
     EXPECT_TRUE(td.contents().get(key).tensor().equal(expected));
     EXPECT_EQ(td.contents().get(key).tensor().scalar_type(), expected.scalar_type());
   }

@@ -30,7 +30,7 @@ TEST(PickleTensordict, RoundTrips) {
 
 TensorDict of_every_kind() {
   TensorDict td({2});
-  td.set("lazy", LazyStackedTensorDict({everything(), testing::sample(1)}, 1, "space"));
+  td.set("lazy", LazyStackedTensorDict({testing::sample(1), TensorDict({2})}, 1, "space"));
   td.set("jagged",
          Jagged{.values = testing::ramp(0, 8).view({4, 2}),
                 .offsets = at::tensor({0, 1, 4}, at::kLong)});
@@ -146,10 +146,10 @@ TEST(UnpickleTensordict, RejectsEveryPrefix) {
 }
 
 TEST(UnpickleTensordict, SurvivesEveryChangedByte) {
-  for (const auto& td : {of_every_kind(), consolidate(testing::sample(1))}) {
+  for (const auto& td : {everything(), of_every_kind(), consolidate(testing::sample(1))}) {
     const auto whole = pickle_tensordict(td);
     for (std::size_t place = 0; place < whole.size(); ++place) {
-      for (const int change : {1, 2, 4, 8, 16, 32, 64, 128, 255}) {
+      for (const int change : {1, 16, 128, 255}) {
         auto changed = whole;
         changed[place] = static_cast<char>(changed[place] ^ change);
         try {

@@ -33,6 +33,7 @@ class TensorDictReader {
     check_depth(depth);
     budget_.spend(kEntryBytes);
     if (is_persistent(objects_, id)) {
+      TORCH_CHECK_VALUE(++files_ <= kMaxFiles, "the pickle names more than ", kMaxFiles, " files");
       return read_persistent(objects_, id);
     }
     const auto* callee = objects_.callee(id);

@@ -26,15 +26,16 @@ Shape stacked_batch_size(const std::vector<AnyTensorDict>& members, std::int64_t
   return batch_size;
 }
 
-// Members on different devices have none in common.
+// Members on different devices have none in common, and neither have no members.
 std::optional<at::Device> common_device(const std::vector<AnyTensorDict>& members) {
-  const auto& first = members.front()->device();
+  std::optional<at::Device> common;
   for (const auto& member : members) {
-    if (member->device() != first) {
+    if (member->device() != members.front()->device()) {
       return std::nullopt;
     }
+    common = member->device();
   }
-  return first;
+  return common;
 }
 
 }  // namespace
