@@ -150,7 +150,7 @@ TEST_P(Agreement, TellsTheReceiverWhatTheSenderRefused) {
                    c10::NotImplementedError);
       EXPECT_THROW(send_by(sender(), world, td, {.dst = 1, .pseudo_rand = true}),
                    c10::NotImplementedError);
-      EXPECT_THROW(send_by(sender(), world, testing::sample(1), {.dst = 1, .init_tag = 2147483645}),
+      EXPECT_THROW(send_by(sender(), world, testing::sample(1), {.dst = 1, .init_tag = 2147483646}),
                    c10::ValueError);
       send_by(sender(), world, testing::sample(7), {.dst = 1, .init_tag = 3});
       return;
@@ -167,9 +167,9 @@ TEST_P(Agreement, TellsTheReceiverWhatTheSenderRefused) {
     }
     auto short_td = one_leaf("a", at::zeros({2}));
     EXPECT_THAT(message_of<c10::ValueError>([&] {
-                  receive_by(receiver(), world, short_td, {.src = 0, .init_tag = 2147483645});
+                  receive_by(receiver(), world, short_td, {.src = 0, .init_tag = 2147483646});
                 }),
-                HasSubstr("rank 0 refused: the tag 2147483647 of leaf"));
+                HasSubstr("rank 0 refused: the tag 2147483648 of leaf"));
     receive_by(receiver(), world, td, {.src = 0, .init_tag = 3});
     expect_sample(td, 7);
   });

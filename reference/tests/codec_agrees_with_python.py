@@ -9,11 +9,20 @@ import pickle
 import struct
 import subprocess
 import sys
+import tempfile
 import unittest
 import warnings
+from pathlib import Path
 
 import torch
-from tensordict import LazyStackedTensorDict, NonTensorData, NonTensorStack, TensorDict
+from tensordict import (
+    LazyStackedTensorDict,
+    NonTensorData,
+    NonTensorStack,
+    PersistentTensorDict,
+    TensorDict,
+    TensorDictBase,
+)
 from tensordict._reductions import _rebuild_tensordict_files_consolidated
 
 
@@ -99,6 +108,45 @@ def stacked_text() -> TensorDict:
     return TensorDict({"s": NonTensorStack("x", "y"), "v": torch.ones(2)}, batch_size=[2])
 
 
+class Subclass(torch.Tensor):
+    """What the codec knows by its name alone."""
+
+
+def subclasses() -> TensorDict:
+    return TensorDict(
+        {
+            "plain": torch.arange(3.0).as_subclass(Subclass),
+            "grad": torch.arange(3.0).as_subclass(Subclass).requires_grad_(),
+            "scalar": torch.tensor(7).as_subclass(Subclass),
+        }
+    )
+
+
+def jagged() -> TensorDict:
+    values, offsets = torch.arange(12.0).view(6, 2), torch.tensor([0, 2, 6])
+    lengths = torch.tensor([1, 3])
+    make = torch.nested.nested_tensor_from_jagged
+    return TensorDict(
+        {
+            "rows": make(values, offsets),
+            "holes": make(values, offsets, lengths=lengths),
+            "second": make(values.t(), offsets, jagged_dim=2),
+            "plain": torch.ones(2),
+        },
+        batch_size=[2],
+    )
+
+
+def lazy() -> LazyStackedTensorDict:
+    """Members of which only the batch size is the same."""
+    return LazyStackedTensorDict(
+        TensorDict({"a": torch.arange(6.0).view(2, 3), "s": "text"}, batch_size=[2]),
+        TensorDict({"a": torch.arange(4.0).view(2, 2), "n": {"b": torch.ones(2)}}, batch_size=[2]),
+        stack_dim=1,
+        stack_dim_name="time",
+    )
+
+
 def autograd() -> TensorDict:
     return TensorDict(
         {
@@ -114,26 +162,39 @@ def autograd() -> TensorDict:
 class Pickles(unittest.TestCase):
     """Requests `t` and `v`: Python writes, the codec reads and writes, Python reads."""
 
-    def round_trip(self, td: TensorDict) -> TensorDict:
+    def round_trip(self, td: TensorDictBase) -> TensorDictBase:
         result = pickle.loads(codec.ask("t", pickle.dumps(td)))
-        self.assert_same(result, td)
+        self.assert_same_entry(result, td)
         return result
 
-    def assert_same(self, result: TensorDict, expected: TensorDict) -> None:
-        self.assertIs(type(result), TensorDict)
+    def assert_same_items(self, result: TensorDict, expected: TensorDict) -> None:
         self.assertEqual(list(result.keys()), list(expected.keys()))
-        self.assertEqual(result.batch_size, expected.batch_size)
         self.assertEqual(result.names, expected.names)
         self.assertEqual(result.device, expected.device)
-        self.assertEqual(result.is_locked, expected.is_locked)
         for key in expected.keys():  # noqa: SIM118 -- iterating a tensordict goes over its rows
             with self.subTest(key=key):
                 self.assert_same_entry(result.get(key), expected.get(key))
 
+    def assert_same_members(
+        self, result: LazyStackedTensorDict, expected: LazyStackedTensorDict
+    ) -> None:
+        self.assertEqual(result.stack_dim, expected.stack_dim)
+        self.assertEqual(result.names, expected.names)
+        self.assertEqual(len(result.tensordicts), len(expected.tensordicts))
+        for member, other in zip(result.tensordicts, expected.tensordicts, strict=True):
+            self.assert_same_entry(member, other)
+
     def assert_same_entry(self, result: object, expected: object) -> None:
         self.assertIs(type(result), type(expected))
+        if isinstance(expected, TensorDict | LazyStackedTensorDict):
+            self.assertEqual(result.batch_size, expected.batch_size)
+            self.assertEqual(result.is_locked, expected.is_locked)
         if isinstance(expected, TensorDict):
-            self.assert_same(result, expected)
+            self.assert_same_items(result, expected)
+        elif type(expected) is LazyStackedTensorDict:
+            self.assert_same_members(result, expected)
+        elif isinstance(expected, torch.Tensor) and expected.layout is torch.jagged:
+            self.assert_same_rows(result, expected)
         elif isinstance(expected, torch.Tensor):
             self.assertEqual(result.dtype, expected.dtype)
             self.assertEqual(result.shape, expected.shape)
@@ -145,6 +206,12 @@ class Pickles(unittest.TestCase):
         else:
             self.assertEqual(result.batch_size, expected.batch_size)
             self.assertEqual(result.tolist(), expected.tolist())
+
+    def assert_same_rows(self, result: torch.Tensor, expected: torch.Tensor) -> None:
+        self.assertEqual(result.dim(), expected.dim())
+        self.assertEqual(result._ragged_idx, expected._ragged_idx)
+        for row, other in zip(result.unbind(), expected.unbind(), strict=True):
+            self.assertEqual(row.tolist(), other.tolist())
 
     def test_nested(self) -> None:
         self.round_trip(nested())
@@ -203,10 +270,36 @@ class Pickles(unittest.TestCase):
         result = pickle.loads(codec.ask("t", pickle.dumps(nested().consolidate())))
         self.assertTrue((result["b"] == nested()["b"]).all())
 
-    def test_lazy_stack_becomes_dense(self) -> None:
-        members = [TensorDict({"a": torch.full((2,), float(i))}) for i in range(3)]
-        lazy = LazyStackedTensorDict(*members, stack_dim=0)
-        self.assert_same(pickle.loads(codec.ask("t", pickle.dumps(lazy))), torch.stack(members))
+    def test_lazy_stack(self) -> None:
+        self.round_trip(lazy())
+        self.round_trip(lazy().lock_())
+        self.round_trip(TensorDict({"l": lazy(), "z": torch.ones(2)}, batch_size=[2]))
+
+    def test_consolidated_lazy_stack(self) -> None:
+        td = lazy().consolidate(metadata=True)
+        result = pickle.loads(codec.ask("t", pickle.dumps(td)))
+        self.assertTrue(result.is_consolidated())
+        self.assertEqual(result._consolidated["metadata"], td._consolidated["metadata"])
+
+    def test_jagged(self) -> None:
+        self.round_trip(jagged())
+
+    def test_subclasses(self) -> None:
+        self.round_trip(subclasses())
+
+    def test_persistent(self) -> None:
+        td = TensorDict(
+            {"a": torch.ones(2, 3), "n": {"b": torch.tensor([True, False])}}, batch_size=[2]
+        )
+        with tempfile.TemporaryDirectory() as directory:
+            path = Path(directory) / "td.h5"
+            PersistentTensorDict.from_dict(td, path).close()
+            file = PersistentTensorDict(filename=path, mode="r", batch_size=[2])
+            for td_of_file in (file, TensorDict({"f": file}, batch_size=[2])):
+                result = pickle.loads(codec.ask("t", pickle.dumps(td_of_file)))
+                result = result if td_of_file is file else result.get("f")
+                self.assertIs(type(result), PersistentTensorDict)
+                self.assertTrue(same_values(result.to_tensordict(), td))
 
     def test_literals_in_every_protocol(self) -> None:
         value = {
@@ -230,7 +323,7 @@ class Pickles(unittest.TestCase):
 class Consolidation(unittest.TestCase):
     """Requests `c` and `r`: storages and metadata are those of tensordict."""
 
-    def trees(self) -> dict[str, TensorDict]:
+    def trees(self) -> dict[str, TensorDictBase]:
         return {
             "nested": nested(),
             "locked": nested().lock_(),
@@ -238,6 +331,8 @@ class Consolidation(unittest.TestCase):
             "stacked text": stacked_text(),
             "autograd": autograd().detach(),
             "dtypes": every_dtype([d for d in DTYPES if d is not torch.complex128]),
+            "lazy": lazy(),
+            "nested lazy": TensorDict({"z": torch.ones(2), "l": lazy()}, batch_size=[2]),
         }
 
     def test_storage_and_metadata_are_tensordicts(self) -> None:
@@ -249,6 +344,16 @@ class Consolidation(unittest.TestCase):
                 storage, metadata = block[8 : 8 + size], pickle.loads(block[8 + size :])
                 self.assertEqual(metadata, expected["metadata"])
                 self.assertEqual(storage, expected["storage"].numpy().tobytes())
+
+    def test_jagged_leaves_are_laid_out_as_tensordict_does(self) -> None:
+        for keys in (["rows"], ["holes", "plain"], ["second"]):
+            with self.subTest(keys=keys):
+                td = jagged().select(*keys)
+                expected = td.consolidate(metadata=True)._consolidated
+                block = codec.ask("c", pickle.dumps(td))
+                (size,) = struct.unpack("<Q", block[:8])
+                self.assertEqual(pickle.loads(block[8 + size :]), expected["metadata"])
+                self.assertEqual(block[8 : 8 + size], expected["storage"].numpy().tobytes())
 
     def test_python_rebuilds_them(self) -> None:
         for name, td in self.trees().items():
@@ -275,13 +380,16 @@ def same_bits(a: torch.Tensor, b: torch.Tensor) -> bool:
     return a.equal(b)
 
 
-def same_values(a: TensorDict, b: TensorDict) -> bool:
+def same_values(a: TensorDictBase, b: TensorDictBase) -> bool:
     """Whether two tensordicts hold the same, in any order of keys."""
+    if type(b) is LazyStackedTensorDict:
+        pairs = zip(a.tensordicts, b.tensordicts, strict=True)
+        return a.stack_dim == b.stack_dim and all(same_values(x, y) for x, y in pairs)
     if a.batch_size != b.batch_size or a.names != b.names or set(a.keys()) != set(b.keys()):
         return False
     for key in b.keys():  # noqa: SIM118 -- as above
         x, y = a.get(key), b.get(key)
-        if isinstance(y, TensorDict):
+        if isinstance(y, TensorDict) or type(y) is LazyStackedTensorDict:
             same = same_values(x, y)
         elif isinstance(y, torch.Tensor):
             same = x.dtype == y.dtype and x.shape == y.shape and same_bits(x, y)

@@ -21,11 +21,11 @@ std::string number(std::uint64_t value) {
 }
 
 std::string consolidated(std::string_view pickle) {
-  const auto td = tdref::consolidate(tdref::unpickle_tensordict(pickle));
-  const auto& storage = td.consolidated().storage;
+  const auto td = tdref::consolidate(*tdref::unpickle_tensordict(pickle));
+  const auto& storage = td->consolidated().storage;
   return number(storage.nbytes()) +
          std::string(static_cast<const char*>(storage.const_data_ptr()), storage.nbytes()) +
-         tdref::pickle_value(tdref::consolidated_metadata(td));
+         tdref::pickle_value(tdref::consolidated_metadata(*td));
 }
 
 std::string rebuilt(std::string_view block) {
@@ -35,14 +35,14 @@ std::string rebuilt(std::string_view block) {
   const auto storage = at::empty({static_cast<std::int64_t>(size)}, at::kByte);
   std::memcpy(storage.mutable_data_ptr(), block.data(), size);
   auto td = tdref::rebuild(tdref::unpickle_value(block.substr(size)), storage);
-  td.unlock();
-  return tdref::pickle_tensordict(td);
+  td->unlock();
+  return tdref::pickle_tensordict(*td);
 }
 
 std::string answer(char request, const std::string& body) {
   switch (request) {
     case 't':
-      return tdref::pickle_tensordict(tdref::unpickle_tensordict(body));
+      return tdref::pickle_tensordict(*tdref::unpickle_tensordict(body));
     case 'v':
       return tdref::pickle_value(tdref::unpickle_value(body));
     case 'c':

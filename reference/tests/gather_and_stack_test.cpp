@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <tdref/consolidate.h>
 #include <tdref/gather_and_stack.h>
+#include <tdref/memory_map.h>
 #include <tdref/pickle.h>
 
 #include <torch/csrc/distributed/c10d/HashStore.hpp>
@@ -131,6 +132,93 @@ TEST_P(GatherAndStack, OnDstAloneFailsAfterTheMessages) {
   });
 }
 
+LazyStackedTensorDict lazy_pair(const TensorDict& first, const TensorDict& second) {
+  return LazyStackedTensorDict({first, second});
+}
+
+TEST_P(GatherAndStack, WritesLazyRowsIntoADenseTensordict) {
+  run(3, [](World& world, int rank) {
+    auto row = lazy_pair(row_of(rank), row_of(10 + rank));
+    if (rank != 0) {
+      EXPECT_EQ(gather_and_stack(world, row, {.dst = 0}), nullptr);
+      return;
+    }
+    TensorDict td({2, 2});
+    td.set("a", at::full({2, 2, 2}, -1, at::kFloat));
+    const auto before = td.get("a").tensor();
+    EXPECT_EQ(gather_and_stack(world, td, {.dst = 0}), &td);
+    EXPECT_TRUE(before.equal(
+        at::tensor({11., 12., 111., 112., 21., 22., 121., 122.}, at::kFloat).view({2, 2, 2})));
+  });
+}
+
+TEST_P(GatherAndStack, WritesLazyRowsIntoALazyStackOfLazyStacks) {
+  run(3, [](World& world, int rank) {
+    TensorDict longer;
+    longer.set("a", testing::ramp(rank, 3));
+    auto row = lazy_pair(row_of(rank), longer);
+    if (rank != 0) {
+      gather_and_stack(world, row, {.dst = 0});
+      return;
+    }
+    TensorDict short_member;
+    short_member.set("a", at::full({2}, -1, at::kFloat));
+    TensorDict long_member;
+    long_member.set("a", at::full({3}, -1, at::kFloat));
+    std::vector<at::Tensor> targets;
+    std::vector<AnyTensorDict> rows;
+    for (int i = 0; i < 2; ++i) {
+      auto a = at::full({2}, -1, at::kFloat);
+      auto b = at::full({3}, -1, at::kFloat);
+      short_member.set("a", a);
+      long_member.set("a", b);
+      rows.push_back(lazy_pair(short_member, long_member));
+      targets.insert(targets.end(), {a, b});
+    }
+    LazyStackedTensorDict td(rows);
+    EXPECT_EQ(gather_and_stack(world, td, {.dst = 0}), &td);
+    EXPECT_TRUE(targets[0].equal(testing::ramp(11, 2)));
+    EXPECT_TRUE(targets[1].equal(testing::ramp(1, 3)));
+    EXPECT_TRUE(targets[2].equal(testing::ramp(21, 2)));
+    EXPECT_TRUE(targets[3].equal(testing::ramp(2, 3)));
+  });
+}
+
+TEST_P(GatherAndStack, WritesPlainRowsIntoTheMembersOfALazyStack) {
+  run(3, [](World& world, int rank) {
+    auto row = row_of(rank);
+    if (rank != 1) {
+      gather_and_stack(world, row, {.dst = 1});
+      return;
+    }
+    const auto first = row_of(7);
+    const auto second = row_of(8);
+    auto td = lazy_pair(first, second);
+    gather_and_stack(world, td, {.dst = 1});
+    EXPECT_TRUE(first.get("a").tensor().equal(row_of(0).get("a").tensor()));
+    EXPECT_TRUE(second.get("a").tensor().equal(row_of(2).get("a").tensor()));
+  });
+}
+
+TEST_P(GatherAndStack, TakesRowsOfAnyClassAndRefusesJaggedOnes) {
+  run(2, [](World& world, int rank) {
+    TensorDict row;
+    row.set("a", Leaf{testing::ramp(1, 2), {"my.module", "MyTensor"}});
+    TensorDict jagged({2});
+    jagged.set("j", Jagged{.values = testing::ramp(0, 4), .offsets = at::tensor({0, 1, 4})});
+    if (rank == 1) {
+      gather_and_stack(world, row, {.dst = 0});
+      EXPECT_EQ(gather_and_stack(world, jagged, {.dst = 0}), nullptr);
+      return;
+    }
+    auto td = target(1);
+    gather_and_stack(world, td, {.dst = 0});
+    EXPECT_TRUE(td.get("a").tensor()[0].equal(testing::ramp(1, 2)));
+    TensorDict other({1, 2});
+    EXPECT_THROW(gather_and_stack(world, other, {.dst = 0}), c10::Error);
+  });
+}
+
 TEST_P(GatherAndStack, WithRowsThatDifferWritesNothing) {
   run(3, [](World& world, int rank) {
     auto td = rank == 0 ? target(2) : row_of(rank);
@@ -196,10 +284,21 @@ TEST(GatherWire, PicklesWhatAStorageWouldLose) {
   EXPECT_EQ(kind_of({at::zeros({1})}), GatherKind::kStorage);
   EXPECT_EQ(kind_of({at::zeros({2, 2}).t()}), GatherKind::kStorage);
   EXPECT_EQ(kind_of({at::zeros({1}).set_requires_grad(true)}), GatherKind::kPickle);
-  EXPECT_EQ(kind_of({at::zeros({1}), true}), GatherKind::kPickle);
+  EXPECT_EQ(kind_of({at::zeros({1}), kParameter}), GatherKind::kPickle);
+  EXPECT_EQ(kind_of({at::zeros({1}), {"my.module", "MyTensor"}}), GatherKind::kPickle);
+  EXPECT_EQ(kind_of(memory_map(at::zeros({1}))), GatherKind::kStorage);
   EXPECT_EQ(kind_of({at::eye(2).to_sparse()}), GatherKind::kPickle);
   EXPECT_EQ(kind_of({at::empty({1}, at::kMeta)}), GatherKind::kPickle);
   EXPECT_EQ(kind_of({at::zeros({1}).to(at::kFloat8_e5m2)}), GatherKind::kPickle);
+}
+
+TEST(GatherWire, LooksIntoLazyStacksForAReasonToPickle) {
+  TensorDict parameter;
+  parameter.set("a", Leaf{at::zeros({1}), kParameter});
+  EXPECT_EQ(encode(lazy_pair(row_of(1), row_of(2)), GatherWire::kStorages).kind,
+            GatherKind::kStorage);
+  EXPECT_EQ(encode(lazy_pair(row_of(1), parameter), GatherWire::kStorages).kind,
+            GatherKind::kPickle);
 }
 
 TEST(GatherWire, OfObjectsIsAlwaysAPickle) {

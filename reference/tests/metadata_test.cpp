@@ -98,34 +98,122 @@ TEST(Rebuild, GivesBackWhatWasConsolidated) {
   td.set("e", at::zeros({2, 0}));
   td.set("stack", NonTensor{Value::List{1, 2}, true});
   const auto consolidated = consolidate(td);
-  const auto rebuilt =
-      rebuild(consolidated_metadata(consolidated), consolidated.consolidated().storage);
+  const auto rebuilt = testing::plain(
+      rebuild(consolidated_metadata(consolidated), consolidated.consolidated().storage));
   EXPECT_TRUE(testing::same(rebuilt, td));
   EXPECT_TRUE(rebuilt.is_consolidated());
   EXPECT_EQ(rebuilt.get("a").tensor().data_ptr(), consolidated.get("a").tensor().data_ptr());
 }
 
-TEST(Rebuild, StacksALazyStack) {
-  const auto member = [](int start) {
-    return td_metadata({},
-                       {{"a", leaf_metadata("torch.int64", {}, start, start + 8, 0)}},
-                       plain_cls_metadata({}, {}));
-  };
-  const Value metadata = Value::Dict{
+Value lazy_stack_metadata(Value::Dict members, Value stack_dim = 0) {
+  Value::Dict metadata{
       {"cls", "LazyStackedTensorDict"},
       {"non_tensors", Value::Dict{}},
       {"leaves", Value::Dict{}},
       {"cls_metadata",
-       Value::Dict{{"stack_dim", 0}, {"stack_dim_name", nullptr}, {"is_locked", false}}},
-      {"0", member(0)},
-      {"1", member(8)}};
-  const auto td = rebuild(metadata, at::tensor({3, 4}, at::kLong).view(at::kByte));
-  EXPECT_TRUE(td.get("a").tensor().equal(at::tensor({3, 4}, at::kLong)));
+       Value::Dict{
+           {"stack_dim", std::move(stack_dim)}, {"stack_dim_name", "time"}, {"is_locked", false}}}};
+  metadata.insert(metadata.end(), members.begin(), members.end());
+  return metadata;
+}
+
+Value member_metadata(int start) {
+  return td_metadata({},
+                     {{"a", leaf_metadata("torch.int64", {}, start, start + 8, 0)}},
+                     plain_cls_metadata({}, {}));
+}
+
+TEST(Metadata, NumbersTheMembersOfALazyStack) {
+  TensorDict member;
+  member.set("a", at::zeros({}, at::kLong));
+  const LazyStackedTensorDict stack({member, member}, 0, "time");
+  EXPECT_EQ(consolidated_metadata(consolidate(stack)),
+            lazy_stack_metadata({{"0", member_metadata(0)}, {"1", member_metadata(8)}}));
+}
+
+TEST(Rebuild, MakesALazyStackOfViews) {
+  const auto storage = at::tensor({3, 4}, at::kLong).view(at::kByte);
+  const auto td =
+      rebuild(lazy_stack_metadata({{"0", member_metadata(0)}, {"1", member_metadata(8)}}), storage);
+  EXPECT_TRUE(td->is_consolidated());
+  const auto* stack = td->as<LazyStackedTensorDict>();
+  ASSERT_NE(stack, nullptr);
+  EXPECT_EQ(stack->stack_dim_name(), "time");
+  ASSERT_EQ(stack->members().size(), 2U);
+  storage.view(at::kLong).fill_(5);
+  EXPECT_EQ(testing::plain(stack->members()[1]).get("a").tensor().item<int>(), 5);
+}
+
+TEST(Rebuild, RejectsLazyStacksWithoutTheirMembers) {
+  const auto storage = at::zeros({16}, at::kByte);
+  for (const auto& members : {Value::Dict{},
+                              Value::Dict{{"1", member_metadata(0)}},
+                              Value::Dict{{"0", member_metadata(0)}, {"a", member_metadata(8)}}}) {
+    EXPECT_THROW(rebuild(lazy_stack_metadata(members), storage), c10::ValueError);
+  }
+  for (const Value& dim : {Value(-1), Value(1), Value("0")}) {
+    EXPECT_THROW(rebuild(lazy_stack_metadata({{"0", member_metadata(0)}}, dim), storage),
+                 c10::ValueError);
+  }
+}
+
+Value jagged_metadata(Value::Dict leaves) {
+  return td_metadata({}, std::move(leaves), plain_cls_metadata({2}, {nullptr}));
+}
+
+Value offsets_metadata(Value ragged_idx) {
+  return Value::Tuple{{"torch.int64", Value::List{3}, 16, 40, 0, std::move(ragged_idx)}};
+}
+
+TEST(Metadata, NamesThePartsOfAJaggedLeaf) {
+  TensorDict td({2});
+  td.set("j", Jagged{.values = testing::ramp(0, 4), .offsets = at::tensor({0, 1, 4}, at::kLong)});
+  EXPECT_EQ(consolidated_metadata(consolidate(td)),
+            jagged_metadata({{"<NJT_VALUES>j", leaf_metadata("torch.float32", {4}, 0, 16, 0)},
+                             {"<NJT_OFFSETS>j", offsets_metadata(1)}}));
+}
+
+TEST(Rebuild, MakesAJaggedLeafOfItsParts) {
+  const auto storage = at::cat(
+      {testing::ramp(0, 4).view(at::kByte), at::tensor({0, 1, 4}, at::kLong).view(at::kByte)});
+  const auto td = testing::plain(
+      rebuild(jagged_metadata({{"<NJT_VALUES>j", leaf_metadata("torch.float32", {4}, 0, 16, 0)},
+                               {"<NJT_OFFSETS>j", offsets_metadata(1)}}),
+              storage));
+  const auto* jagged = td.get("j").jagged();
+  ASSERT_NE(jagged, nullptr);
+  EXPECT_TRUE(jagged->values.equal(testing::ramp(0, 4)));
+  EXPECT_TRUE(jagged->offsets.equal(at::tensor({0, 1, 4}, at::kLong)));
+  EXPECT_FALSE(jagged->lengths.defined());
+}
+
+TEST(Rebuild, RejectsPartsThatMakeNoJaggedLeaf) {
+  const std::pair<Value, Value> values{"<NJT_VALUES>j",
+                                       leaf_metadata("torch.float32", {4}, 0, 16, 0)};
+  const std::pair<Value, Value> offsets{"<NJT_OFFSETS>j", offsets_metadata(1)};
+  const std::pair<Value, Value> unknown{"<NJT>j", offsets_metadata(1)};
+  const auto good = at::cat(
+      {testing::ramp(0, 4).view(at::kByte), at::tensor({0, 1, 4}, at::kLong).view(at::kByte)});
+  for (const auto& leaves : {Value::Dict{values},
+                             Value::Dict{offsets},
+                             Value::Dict{offsets, values},
+                             Value::Dict{values, unknown},
+                             Value::Dict{values, {"<NJT_OFFSETS>j", offsets_metadata(0)}},
+                             Value::Dict{values, {"<NJT_OFFSETS>j", offsets_metadata(2)}}}) {
+    EXPECT_THROW(rebuild(jagged_metadata(leaves), good), c10::ValueError);
+  }
+  for (const auto& rows : {at::tensor({0, 1, 5}, at::kLong),
+                           at::tensor({-1, 1, 4}, at::kLong),
+                           at::tensor({0, 3, 2}, at::kLong)}) {
+    EXPECT_THROW(rebuild(jagged_metadata({values, offsets}),
+                         at::cat({testing::ramp(0, 4).view(at::kByte), rows.view(at::kByte)})),
+                 c10::ValueError);
+  }
 }
 
 TEST(Rebuild, AcceptsTheLeafItIsGiven) {
-  const auto td =
-      rebuild(one_leaf(leaf_metadata("torch.uint8", {4}, 0, 8, 4)), at::ones({8}, at::kByte));
+  const auto td = testing::plain(
+      rebuild(one_leaf(leaf_metadata("torch.uint8", {4}, 0, 8, 4)), at::ones({8}, at::kByte)));
   EXPECT_TRUE(td.get("a").tensor().equal(at::ones({4}, at::kByte)));
 }
 

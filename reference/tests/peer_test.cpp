@@ -113,7 +113,7 @@ TEST(Tags, AreAllCheckedBeforeTheFirstMessage) {
       2,
       [](World& world, int rank) {
         auto td = testing::sample(1);
-        for (const std::int64_t init_tag : {-1L, 2147483645L}) {
+        for (const std::int64_t init_tag : {-1L, 2147483646L}) {
           EXPECT_THROW(send(world, td, {.dst = 1 - rank, .init_tag = init_tag}), c10::ValueError);
           EXPECT_THROW(irecv(world, td, {.src = 1 - rank, .init_tag = init_tag}), c10::ValueError);
         }

@@ -16,8 +16,8 @@ TensorDict everything() {
   TensorDict td({2}, at::kCPU);
   td.set_names({"time"});
   td.set("grad", testing::ramp(1, 2).set_requires_grad(true));
-  td.set("parameter", Leaf{testing::ramp(3, 2).set_requires_grad(true), true});
-  td.set("frozen", Leaf{testing::ramp(5, 2), true});
+  td.set("parameter", Leaf{testing::ramp(3, 2).set_requires_grad(true), kParameter});
+  td.set("frozen", Leaf{testing::ramp(5, 2), kParameter});
   td.set("n", nested);
   td.set("text", NonTensor{"text"});
   td.set("transposed", testing::ramp(0, 6).view({3, 2}).t());
@@ -25,28 +25,71 @@ TensorDict everything() {
 }
 
 TEST(PickleTensordict, RoundTrips) {
-  EXPECT_TRUE(testing::same(unpickle_tensordict(pickle_tensordict(everything())), everything()));
+  EXPECT_TRUE(testing::same(*unpickle_tensordict(pickle_tensordict(everything())), everything()));
+}
+
+TensorDict of_every_kind() {
+  TensorDict td({2});
+  td.set("lazy", LazyStackedTensorDict({testing::sample(1), TensorDict({2})}, 1, "space"));
+  td.set("jagged",
+         Jagged{.values = testing::ramp(0, 8).view({4, 2}),
+                .offsets = at::tensor({0, 1, 4}, at::kLong)});
+  td.set("holes",
+         Jagged{.values = testing::ramp(0, 8).view({2, 4}),
+                .offsets = at::tensor({0, 2, 4}, at::kLong),
+                .lengths = at::tensor({1, 2}, at::kLong),
+                .ragged_idx = 2});
+  td.set("class", Leaf{testing::ramp(1, 2), {"my.module", "Outer.MyTensor"}});
+  td.set("graded", Leaf{testing::ramp(1, 2).set_requires_grad(true), {"my.module", "MyTensor"}});
+  td.set("u16", Leaf{at::ones({2}, at::kUInt16), {"my.module", "MyTensor"}});
+  return td;
+}
+
+TEST(PickleTensordict, RoundTripsEveryKindOfLeafAndTensordict) {
+  EXPECT_TRUE(
+      testing::same(*unpickle_tensordict(pickle_tensordict(of_every_kind())), of_every_kind()));
+}
+
+TEST(PickleTensordict, KeepsTheLockOfALazyStack) {
+  LazyStackedTensorDict stack({testing::sample(1), testing::sample(2)});
+  EXPECT_FALSE(unpickle_tensordict(pickle_tensordict(stack))->is_locked());
+  stack.lock();
+  EXPECT_TRUE(unpickle_tensordict(pickle_tensordict(stack))->is_locked());
+}
+
+TEST(UnpickleTensordict, RejectsJaggedRowsOutsideTheirValues) {
+  TensorDict td({2});
+  td.set("j", Jagged{.values = testing::ramp(0, 4), .offsets = at::tensor({0, 1, 5}, at::kLong)});
+  EXPECT_THROW(unpickle_tensordict(pickle_tensordict(td)), c10::ValueError);
+}
+
+TEST(UnpickleTensordict, RejectsClassesWithEndlessNames) {
+  TensorDict td;
+  td.set("a", Leaf{at::zeros({1}), {"m", std::string(250, 'x')}});
+  EXPECT_NO_THROW(unpickle_tensordict(pickle_tensordict(td)));
+  td.set("a", Leaf{at::zeros({1}), {"m", std::string(255, 'x')}});
+  EXPECT_THROW(unpickle_tensordict(pickle_tensordict(td)), c10::ValueError);
 }
 
 TEST(PickleTensordict, KeepsTheLock) {
   auto td = everything();
   td.lock();
-  EXPECT_TRUE(unpickle_tensordict(pickle_tensordict(td)).is_locked());
+  EXPECT_TRUE(unpickle_tensordict(pickle_tensordict(td))->is_locked());
 }
 
 TEST(PickleTensordict, KeepsWhetherItIsConsolidated) {
   const auto td = consolidate(testing::sample(1));
   const auto copy = unpickle_tensordict(pickle_tensordict(td));
-  EXPECT_TRUE(copy.is_consolidated());
-  EXPECT_TRUE(copy.consolidated().storage.equal(td.consolidated().storage));
+  EXPECT_TRUE(copy->is_consolidated());
+  EXPECT_TRUE(copy->consolidated().storage.equal(td.consolidated().storage));
 }
 
 TEST(PickleTensordict, ConsolidatedButWithoutANameForItsDtypeIsPickledByLeaves) {
   TensorDict td;
   td.set("a", at::ones({3}).to(at::kFloat8_e5m2));
   const auto copy = unpickle_tensordict(pickle_tensordict(consolidate(td)));
-  EXPECT_FALSE(copy.is_consolidated());
-  EXPECT_TRUE(testing::same(copy, td));
+  EXPECT_FALSE(copy->is_consolidated());
+  EXPECT_TRUE(testing::same(*copy, td));
 }
 
 class PickledDtype : public ::testing::TestWithParam<at::ScalarType> {};
@@ -56,7 +99,7 @@ TEST_P(PickledDtype, RoundTrips) {
   td.set("a",
          at::arange(48, at::kByte).view(GetParam() == at::kBool ? at::kByte : GetParam()).clone());
   td.set("scalar", at::zeros({}, GetParam()));
-  EXPECT_TRUE(testing::same(unpickle_tensordict(pickle_tensordict(td)), td));
+  EXPECT_TRUE(testing::same(*unpickle_tensordict(pickle_tensordict(td)), td));
 }
 
 INSTANTIATE_TEST_SUITE_P(PickleTensordict,
@@ -85,7 +128,7 @@ TEST(PickleTensordict, KeepsSparseAndMetaLeaves) {
   TensorDict td;
   td.set("sparse", at::eye(3).to_sparse());
   td.set("meta", at::empty({2, 3}, at::device(at::kMeta).dtype(at::kHalf)));
-  EXPECT_TRUE(testing::same(unpickle_tensordict(pickle_tensordict(td)), td));
+  EXPECT_TRUE(testing::same(*unpickle_tensordict(pickle_tensordict(td)), td));
 }
 
 TEST(PickleTensordict, RefusesLeavesWithoutAPickledForm) {
@@ -103,10 +146,10 @@ TEST(UnpickleTensordict, RejectsEveryPrefix) {
 }
 
 TEST(UnpickleTensordict, SurvivesEveryChangedByte) {
-  for (const auto& td : {everything(), consolidate(testing::sample(1))}) {
+  for (const auto& td : {everything(), of_every_kind(), consolidate(testing::sample(1))}) {
     const auto whole = pickle_tensordict(td);
     for (std::size_t place = 0; place < whole.size(); ++place) {
-      for (const int change : {1, 2, 4, 8, 16, 32, 64, 128, 255}) {
+      for (const int change : {1, 16, 128, 255}) {
         auto changed = whole;
         changed[place] = static_cast<char>(changed[place] ^ change);
         try {

@@ -50,13 +50,36 @@ TEST(PlanTransfer, GivesOneTagToEachTensorLeaf) {
   EXPECT_THAT(tags_of(plan), ElementsAre(5, 6));
 }
 
+TEST(PlanTransfer, VisitsLazyStacksMemberByMemberWithOneCountOfTags) {
+  TensorDict first;
+  first.set("b", at::zeros({1}));
+  first.set("a", at::zeros({1}));
+  TensorDict second;
+  second.set("c", at::zeros({5}));
+  TensorDict td;
+  td.set("z", at::zeros({1}));
+  td.set("s", LazyStackedTensorDict({first, second}));
+  const auto plan = plan_transfer(td, {.init_tag = 3});
+  EXPECT_THAT(
+      keys_of(plan),
+      ElementsAre(
+          KeyPath{"s", "0", "a"}, KeyPath{"s", "0", "b"}, KeyPath{"s", "1", "c"}, KeyPath{"z"}));
+  EXPECT_THAT(tags_of(plan), ElementsAre(3, 4, 5, 6));
+}
+
+TEST(PlanTransfer, RefusesJaggedLeaves) {
+  TensorDict td;
+  td.set("j", Jagged{.values = at::zeros({3}), .offsets = at::tensor({0, 3})});
+  EXPECT_THROW(plan_transfer(td), c10::NotImplementedError);
+}
+
 TEST(PlanTransfer, ChainsPseudoRandomTagsFromInitTag) {
   const auto plan = plan_transfer(testing::sample(1), {.init_tag = 1, .pseudo_rand = true});
   EXPECT_THAT(tags_of(plan), ElementsAre(1907, 3796, 8050));
 }
 
 TEST(PlanTransfer, EndsAtTheLargestTagThatPythonTakes) {
-  constexpr std::int64_t kLargest = 2147483646;
+  constexpr std::int64_t kLargest = 2147483647;
   EXPECT_THAT(tags_of(plan_transfer(testing::sample(1), {.init_tag = kLargest - 2})),
               ElementsAre(kLargest - 2, kLargest - 1, kLargest));
   EXPECT_THROW(plan_transfer(testing::sample(1), {.init_tag = kLargest - 1}), c10::ValueError);

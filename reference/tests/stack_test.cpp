@@ -21,7 +21,7 @@ TensorDict row(float value, const char* text) {
 }
 
 TEST(Stack, MakesOneRowOfEach) {
-  const auto stacked = stack({row(1, "one"), row(2, "two")});
+  const auto stacked = testing::plain(stack({row(1, "one"), row(2, "two")}));
   EXPECT_THAT(stacked.batch_size(), ElementsAre(2));
   EXPECT_TRUE(stacked.get(KeyPath{"n", "x"})
                   .tensor()
@@ -36,7 +36,7 @@ TEST(Stack, TakesTheRowsInTheirOwnKeyOrder) {
   TensorDict second;
   second.set("b", at::ones({}));
   second.set("a", at::zeros({}));
-  const auto stacked = stack({first, second});
+  const auto stacked = testing::plain(stack({first, second}));
   EXPECT_TRUE(stacked.get("b").tensor().equal(at::ones({2})));
 }
 

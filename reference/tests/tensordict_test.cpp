@@ -60,7 +60,7 @@ TEST(TensorDict, CopiesHaveTheirOwnKeysAndShareTensors) {
   copy.edit_nested("n").set("d", at::zeros({2}));
   EXPECT_EQ(td.get("a").tensor()[0].item<int>(), 7);
   EXPECT_THAT(td.keys(), ElementsAre("b", "a", "n"));
-  EXPECT_THAT(td.get("n").nested()->keys(), ElementsAre("c"));
+  EXPECT_THAT(td.get("n").nested()->as<TensorDict>()->keys(), ElementsAre("c"));
 }
 
 TEST(TensorDict, FindsNestedEntriesByPath) {

@@ -13,9 +13,12 @@ TensorDict sample(int first);
 /// The structure of sample() with -1 everywhere (c: all true).
 TensorDict poisoned_sample();
 
-/// Whether two tensordicts have the same keys in the same order, batch sizes, names and data, bit
-/// for bit.
-bool same(const TensorDict& a, const TensorDict& b);
+/// Whether two tensordicts are of one kind and have the same keys in the same order, batch sizes,
+/// names and data, bit for bit.
+bool same(const TensorDictBase& a, const TensorDictBase& b);
+
+/// Returns a tensordict that must be a TensorDict.
+TensorDict plain(const AnyTensorDict& td);
 
 /// Returns bool[2].
 at::Tensor false_true();

@@ -69,7 +69,7 @@ TEST(UpdateInPlace, KeepsAndAddsKeys) {
   source.set("new", NonTensor{"text"});
   td.update_in_place(source);
   EXPECT_THAT(td.keys(), ElementsAre("kept", "n", "new"));
-  EXPECT_TRUE(td.get("n").nested()->contains("added"));
+  EXPECT_TRUE(td.get("n").nested()->as<TensorDict>()->contains("added"));
 }
 
 TEST(UpdateInPlace, WritesNothingWhenOneEntryDoesNotFit) {

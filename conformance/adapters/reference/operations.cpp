@@ -35,15 +35,15 @@ std::optional<int> rank_of(const Fields& args, const std::string& key) {
 
 }  // namespace
 
-json Reference::show(const tdref::TensorDict& td) {
-  shown_.push_back(td);
+json Reference::show(const tdref::TensorDictBase& td) {
+  shown_.emplace_back(td);
   return returns::snapshot(snapshot_tensordict(td));
 }
 
 json Reference::make(const Fields& args) {
   const auto name = args.required<std::string>("name");
-  auto td = make_tensordict(args.required<json>("tree"), name);
-  return show(values_.insert_or_assign(name, std::move(td)).first->second);
+  auto td = make_tensordict(args.required<json>("tree"), name, files_);
+  return show(*values_.insert_or_assign(name, std::move(td)).first->second);
 }
 
 json Reference::snapshot(const Fields& args) {
@@ -51,9 +51,9 @@ json Reference::snapshot(const Fields& args) {
 }
 
 json Reference::consolidate(const Fields& args, const std::optional<std::string>& as) {
-  tdref::TensorDict& td = td_of(args);
+  const tdref::TensorDictBase& td = td_of(args);
   if (!as) throw BadRequest("consolidate: the step needs `as`, the name of the result");
-  return show(values_.insert_or_assign(*as, tdref::consolidate(td)).first->second);
+  return show(*values_.insert_or_assign(*as, tdref::consolidate(td)).first->second);
 }
 
 template <typename Options>
@@ -97,11 +97,11 @@ json Reference::irecv(const Fields& args, const std::optional<std::string>& as) 
 }
 
 json Reference::gather_and_stack(const Fields& args) {
-  tdref::TensorDict& td = td_of(args);
+  tdref::TensorDictBase& td = td_of(args);
   const auto dst = rank_of(args, "dst");
   if (!dst) throw BadRequest("gather_and_stack: field `dst` is missing");
   const tdref::GatherAndStackOptions options{.dst = *dst, .group = group_of(args)};
-  const tdref::TensorDict* result = tdref::gather_and_stack(groups_.world(), td, options);
+  const tdref::TensorDictBase* result = tdref::gather_and_stack(groups_.world(), td, options);
   if (result == nullptr) return returns::none();
   if (result == &td) return returns::held(args.required<std::string>("td"));
   return show(*result);

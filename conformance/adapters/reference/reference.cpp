@@ -14,11 +14,16 @@ Args with(Args args, const Args& more) {
 }
 
 const std::vector<std::string> kFeatures{"kind:tensordict",
+                                         "kind:lazy_stack",
                                          "kind:non_tensor",
+                                         "kind:persistent",
                                          "leaf:requires_grad",
                                          "leaf:sparse_coo",
+                                         "leaf:jagged",
                                          "leaf:meta",
                                          "leaf:parameter",
+                                         "leaf:memmap",
+                                         "leaf:subclass",
                                          "leaf:transposed",
                                          "leaf:expanded",
                                          "group:default",
@@ -62,6 +67,7 @@ Player Reference::player() {
             pending_.clear();
             values_.clear();
             shown_.clear();
+            files_.remove();
             groups_.reset();
           },
       .transcript = transcript_,
@@ -72,11 +78,11 @@ Player Reference::player() {
   return player;
 }
 
-tdref::TensorDict& Reference::td_of(const Fields& args) {
+tdref::TensorDictBase& Reference::td_of(const Fields& args) {
   const auto name = args.required<std::string>("td");
   const auto found = values_.find(name);
   if (found == values_.end()) throw BadRequest(args.where() + ".td: no value is called " + name);
-  return found->second;
+  return *found->second;
 }
 
 std::optional<tdref::Group> Reference::group_of(const Fields& args) const {

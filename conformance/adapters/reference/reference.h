@@ -14,6 +14,7 @@
 #include "common/pending.h"
 #include "common/player.h"
 #include "common/transcript.h"
+#include "reference/files.h"
 #include "reference/noted_events.h"
 
 namespace tdconf::adapter {
@@ -44,7 +45,7 @@ class Reference {
   /// Returns the tensordict that the argument `td` names.
   ///
   /// Errors  BadRequest: there is none.
-  tdref::TensorDict& td_of(const Fields& args);
+  tdref::TensorDictBase& td_of(const Fields& args);
 
   /// Sets the options that the arguments give; an option that they do not give keeps its default.
   template <typename Options>
@@ -52,15 +53,16 @@ class Reference {
   std::optional<tdref::Group> group_of(const Fields& args) const;
 
   /// Returns the snapshot of a tensordict, and keeps the memory that it names.
-  json show(const tdref::TensorDict& td);
+  json show(const tdref::TensorDictBase& td);
 
   const std::shared_ptr<Transcript> transcript_ = std::make_shared<Transcript>();
   NotedEvents noted_events_{transcript_};
   Groups groups_{transcript_};
+  Files files_;
   PendingWorks pending_;
-  std::map<std::string, tdref::TensorDict> values_;
+  std::map<std::string, tdref::AnyTensorDict> values_;
   // An address that were freed and used again would make two tensors look like one.
-  std::vector<tdref::TensorDict> shown_;
+  std::vector<tdref::AnyTensorDict> shown_;
 };
 
 }  // namespace tdconf::adapter

@@ -31,8 +31,13 @@ json tensordict(std::vector<std::int64_t> batch_size,
           {"locked", false}};
 }
 
+tdref::AnyTensorDict make(const json& tree) {
+  Files files;
+  return make_tensordict(tree, "x", files);
+}
+
 json snapshot_of(const json& tree) {
-  return snapshot_tensordict(make_tensordict(tree, "x"));
+  return snapshot_tensordict(*make(tree));
 }
 
 std::vector<std::string> keys_of(const json& snapshot) {
@@ -95,17 +100,85 @@ TEST(Trees, CallAParameterByItsClass) {
   EXPECT_EQ(snapshot["entries"][0][1]["requires_grad"], true);
 }
 
+json leaf_of_form(const std::string& form) {
+  json tree = leaf("uint8", {2, 3}, 1);
+  tree["form"] = form;
+  return snapshot_of(tensordict({2}, {{"x", tree}}))["entries"][0][1];
+}
+
+TEST(Trees, CallALeafByTheClassThatItHasInPython) {
+  EXPECT_EQ(leaf_of_form("plain")["class"], "Tensor");
+  EXPECT_EQ(leaf_of_form("memmap")["class"], "MemoryMappedTensor");
+  EXPECT_EQ(leaf_of_form("subclass")["class"], "TensorSubclass");
+  for (const std::string form : {"memmap", "subclass"}) {
+    EXPECT_EQ(leaf_of_form(form)["bytes"], "010203040506");
+  }
+}
+
+TEST(Trees, ShowAJaggedLeafWithoutItsElements) {
+  const json jagged = leaf_of_form("jagged");
+  EXPECT_EQ(jagged["class"], "NestedTensor");
+  EXPECT_EQ(jagged["layout"], "jagged");
+  EXPECT_EQ(jagged["shape"], json({2, -1}));
+  EXPECT_FALSE(jagged.contains("bytes"));
+  json flat = leaf("uint8", {2}, 1);
+  flat["form"] = "jagged";
+  EXPECT_THROW(make(tensordict({2}, {{"x", flat}})), BadRequest);
+}
+
+json lazy_stack(const std::vector<json>& members, std::int64_t stack_dim) {
+  return {{"kind", "lazy_stack"}, {"stack_dim", stack_dim}, {"members", members}};
+}
+
+TEST(Trees, ShowTheMembersOfALazyStack) {
+  const json member = tensordict({2}, {{"a", leaf("uint8", {2}, 1)}});
+  const json longer = tensordict({2}, {{"a", leaf("uint8", {2, 2}, 3)}});
+  const json snapshot = snapshot_of(lazy_stack({member, longer}, 1));
+  EXPECT_EQ(snapshot["kind"], "lazy_stack");
+  EXPECT_EQ(snapshot["class"], "LazyStackedTensorDict");
+  EXPECT_EQ(snapshot["stack_dim"], 1);
+  EXPECT_EQ(snapshot["locked"], false);
+  EXPECT_EQ(snapshot["members"][1]["entries"][0][1]["bytes"], "03040506");
+  EXPECT_EQ(snapshot["consolidated"], nullptr);
+  EXPECT_FALSE(snapshot["members"][0].contains("consolidated"));
+}
+
+TEST(Trees, StackNonTensorDataIntoOneEntry) {
+  const auto data = [](int value) {
+    return json{{"kind", "non_tensor"}, {"data", value}, {"batch_size", json::array()}};
+  };
+  const json snapshot = snapshot_of(tensordict({2}, {{"s", lazy_stack({data(1), data(2)}, 0)}}));
+  EXPECT_EQ(snapshot["entries"][0][1]["data"], json({1, 2}));
+  EXPECT_THROW(snapshot_of(lazy_stack({data(1), data(2)}, 0)), BadRequest);
+  EXPECT_THROW(snapshot_of(lazy_stack({data(1), tensordict({}, {})}, 0)), BadRequest);
+}
+
+TEST(Trees, ReadAPersistentTensordictBackFromItsFile) {
+  const json nested = tensordict({2}, {{"b", leaf("int16", {2}, 5)}});
+  const json tree{
+      {"kind", "persistent"},
+      {"batch_size", {2}},
+      {"entries",
+       json::array({json::array({"n", nested}), json::array({"a", leaf("float32", {2}, 1)})})}};
+  const json snapshot = snapshot_of(tree);
+  EXPECT_EQ(snapshot["kind"], "persistent");
+  EXPECT_EQ(snapshot["class"], "PersistentTensorDict");
+  EXPECT_THAT(keys_of(snapshot), ElementsAre("a", "n"));
+  EXPECT_EQ(snapshot["entries"][0][1]["bytes"], "0000803f00000040");
+  EXPECT_EQ(snapshot_of(tensordict({2}, {{"p", tree}}))["entries"][0][1]["kind"], "persistent");
+}
+
 TEST(Trees, RefuseWhatIsNoTree) {
   json surprising = tensordict({2}, {});
   surprising["surprise"] = 1;
-  EXPECT_THROW(make_tensordict(surprising, "x"), BadRequest);
+  EXPECT_THROW(make(surprising), BadRequest);
   json unpaired = tensordict({2}, {});
   unpaired["entries"] = json::array({json::array({"a"})});
-  EXPECT_THROW(make_tensordict(unpaired, "x"), BadRequest);
-  EXPECT_THROW(make_tensordict(json::array(), "x"), BadRequest);
+  EXPECT_THROW(make(unpaired), BadRequest);
+  EXPECT_THROW(make(json::array()), BadRequest);
   json elsewhere = tensordict({2}, {});
   elsewhere["device"] = "cuda";
-  EXPECT_THROW(make_tensordict(elsewhere, "x"), BadRequest);
+  EXPECT_THROW(make(elsewhere), BadRequest);
 }
 
 TEST(Literals, ComeBackAsTheyWere) {

@@ -23,10 +23,14 @@ struct GatherAndStackOptions {
 ///         kind 0 from dst, 1 a pickle, 2 a consolidated storage followed by its pickled metadata;
 ///         then gather of uint8[largest total], zero padded. Any other backend string: all_gather
 ///         of int64[1] = [bytes], then gather of uint8[largest], pickles from all ranks. With
-///         "gloo" a rank pickles when a leaf requires gradients, is a Parameter, is not strided or
-///         is not on the CPU, and when consolidate() or consolidated_metadata() refuses it.
+///         "gloo" a rank pickles when a leaf requires gradients, is neither a Tensor nor a
+///         MemoryMappedTensor, is not strided or is not on the CPU, when it holds a persistent
+///         tensordict, and when consolidate() or consolidated_metadata() refuses it. A lazy stack
+///         is no reason.
 /// Shapes  on dst: batch_size = (size - 1, *B); elsewhere (*B). Leaf k: (size - 1, *B, *E_k) and
 ///         (*B, *E_k).
+///         Rows that are lazy stacks of one form are stacked member by member, so that a lazy stack
+///         of lazy stacks on dst may receive rows with ragged members; see update_in_place().
 /// Peer    every rank of the group calls it with the same dst.
 /// Blocks  until every rank has called it, at most the group's timeout.
 /// Errors  before any message, c10::ValueError: no such dst, not a member, a standalone group. The
@@ -34,12 +38,12 @@ struct GatherAndStackOptions {
 ///         c10::ValueError on all ranks alike: a header that makes no sense.
 ///         After all messages, so that no other rank waits: on dst, c10::Error, and nothing is
 ///         written: a number of rows other than size - 1, a group of one rank, rows that differ in
-///         keys, shapes or batch size, a row that is not a tensordict, a leaf of dst that does not
-///         fit, a key to add to a locked tensordict. Elsewhere, c10::NotImplementedError: this
-///         rank's tensordict cannot be pickled; dst then raises too.
+///         keys, shapes or batch size or hold jagged leaves, a row that is not a tensordict, a leaf
+///         of dst that does not fit, a key to add to a locked tensordict. Elsewhere,
+///         c10::NotImplementedError: this rank's tensordict cannot be pickled; dst then raises too.
 /// Source  tensordict 0.15.3 TensorDictBase.gather_and_stack
-TensorDict* gather_and_stack(const World& world,
-                             TensorDict& td,
-                             const GatherAndStackOptions& options);
+TensorDictBase* gather_and_stack(const World& world,
+                                 TensorDictBase& td,
+                                 const GatherAndStackOptions& options);
 
 }  // namespace tdref

@@ -30,6 +30,6 @@ struct IrecvOptions {
 ///         leaf, and each tensor may be read when its Work has been waited for.
 /// Errors  as recv(); with return_premature those that need the peer come from Work::wait().
 /// Source  tensordict 0.15.3 TensorDictBase.irecv
-std::optional<Works> irecv(const World& world, TensorDict& td, const IrecvOptions& options);
+std::optional<Works> irecv(const World& world, TensorDictBase& td, const IrecvOptions& options);
 
 }  // namespace tdref

@@ -35,6 +35,6 @@ using IsendResult = std::variant<std::monostate, std::int64_t, Works>;
 /// Blocks  as send(); with return_early not at all.
 /// Errors  as send(); with return_early those that need the peer come from Work::wait().
 /// Source  tensordict 0.15.3 TensorDictBase.isend
-IsendResult isend(const World& world, const TensorDict& td, const IsendOptions& options);
+IsendResult isend(const World& world, const TensorDictBase& td, const IsendOptions& options);
 
 }  // namespace tdref

@@ -17,18 +17,20 @@ std::string pickle_value(const Value& value);
 ///         the allowed depth, an object that is not a literal.
 Value unpickle_value(std::string_view bytes);
 
-/// Pickles a tensordict as tensordict._reductions._make_td(TensorDict, state), or, when it is
+/// Pickles a tensordict as tensordict._reductions._make_td(class, state), or, when it is
 /// consolidated, as _rebuild_tensordict_files_consolidated(metadata, storage), so that Python's
-/// pickle.loads gives it back.
+/// pickle.loads gives it back. Of a persistent tensordict the pickle holds the name of its file.
 ///
-/// Errors  c10::NotImplementedError: a leaf that has no pickled form here (jagged, quantized, not
-///         on the CPU or meta).
-std::string pickle_tensordict(const TensorDict& td);
+/// Errors  c10::NotImplementedError: a leaf that has no pickled form here (quantized, not on the
+///         CPU or meta).
+std::string pickle_tensordict(const TensorDictBase& td);
 
-/// Reads a pickled tensordict from another process, without executing anything.
+/// Reads a pickled tensordict from another process, without executing anything. The HDF5 file that
+/// the pickle of a persistent tensordict names is opened for reading.
 ///
 /// Errors  c10::ValueError: as unpickle_value, and: an object that is not a tensordict of tensors
-///         and literals, or a tensor that does not lie within its storage.
-TensorDict unpickle_tensordict(std::string_view bytes);
+///         and literals, a tensor that does not lie within its storage, or a file that this process
+///         cannot read.
+AnyTensorDict unpickle_tensordict(std::string_view bytes);
 
 }  // namespace tdref

@@ -22,13 +22,15 @@ struct PlannedLeaf {
 
 /// Lists the messages of a leaf-wise transfer.
 ///
-/// Order   keys in code-point order at each level, a nested tensordict visited in its place.
+/// Order   keys in code-point order at each level, a nested tensordict visited in its place; of a
+///         lazy stack all leaves of member 0, then of member 1, and so on, each under its number.
 /// Wire    leaf i (from 0) has the tag `init_tag + i`, zero-element leaves included; non-tensor
 ///         data and nested tensordicts without leaves take none. With pseudo_rand the tags are
 ///         PseudoRandomTags(init_tag).
-/// Errors  c10::ValueError: init_tag is negative, or a tag is larger than 2^31 - 2.
+/// Errors  c10::ValueError: init_tag is negative, or a tag is larger than 2^31 - 1.
+///         c10::NotImplementedError: a jagged leaf, which is no single tensor.
 /// Source  tensordict 0.15.3 TensorDictBase._send
-std::vector<PlannedLeaf> plan_transfer(const TensorDict& td, const TagOptions& options = {});
+std::vector<PlannedLeaf> plan_transfer(const TensorDictBase& td, const TagOptions& options = {});
 
 /// Returns the tag of the last leaf of a plan, `init_tag - 1` if it has none: what recv() and
 /// isend() return.

@@ -33,6 +33,8 @@ struct RecvOptions {
 /// Errors  as send(), and before anything is received: c10::ValueError: a leaf whose elements share
 ///         memory (expanded). AttributeError: consolidated, and `td` is not consolidated.
 /// Source  tensordict 0.15.3 TensorDictBase.recv
-std::optional<std::int64_t> recv(const World& world, TensorDict& td, const RecvOptions& options);
+std::optional<std::int64_t> recv(const World& world,
+                                 TensorDictBase& td,
+                                 const RecvOptions& options);
 
 }  // namespace tdref

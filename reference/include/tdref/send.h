@@ -40,6 +40,6 @@ struct SendOptions {
 ///         Also before any message, where both ranks compare, c10::ValueError: the receipt does not
 ///         fit, or was refused. While waiting, those of Work::wait().
 /// Source  tensordict 0.15.3 TensorDictBase.send
-void send(const World& world, const TensorDict& td, const SendOptions& options);
+void send(const World& world, const TensorDictBase& td, const SendOptions& options);
 
 }  // namespace tdref

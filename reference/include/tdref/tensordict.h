@@ -2,51 +2,22 @@
 #pragma once
 
 #include <ATen/core/Tensor.h>
-#include <tdref/value.h>
+#include <tdref/lazy_stack.h>
+#include <tdref/leaf.h>
+#include <tdref/persistent.h>
+#include <tdref/tensordict_base.h>
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <variant>
 #include <vector>
 
 namespace tdref {
 
-using Shape = std::vector<std::int64_t>;
-using KeyPath = std::vector<std::string>;
-using DimNames = std::vector<std::optional<std::string>>;
-
-/// Writes a key path as Python writes a nested key: "a" or "('a', 'b')".
-std::string to_string(const KeyPath& path);
-
-/// Holds a tensor entry. torch.nn.Parameter has no C++ type, so being one is an attribute of the
-/// entry.
-struct Leaf {
-  at::Tensor tensor;
-  bool is_parameter = false;
-};
-
-/// Holds a non-tensor entry: one datum for the whole batch (NonTensorData) or a list of them
-/// (NonTensorStack).
-struct NonTensor {
-  Value data;
-  /// Whether `data` is a list that has one datum for each row of the first batch dimension.
-  bool stacked = false;
-
-  bool operator==(const NonTensor&) const = default;
-};
-
 class Entry;
 struct Item;
-
-/// Holds the one block of memory that all leaves of a consolidated tensordict are views into.
-struct Consolidated {
-  /// uint8[total bytes].
-  at::Tensor storage;
-  /// Whether the tensordict was locked before; consolidating locks it.
-  bool was_locked = false;
-};
 
 /// Maps keys, in insertion order, to tensors, nested tensordicts and non-tensor data that share
 /// leading batch dimensions.
@@ -57,12 +28,9 @@ struct Consolidated {
 /// Errors  c10::Error: a shape that does not begin with the batch size, a change of a locked
 ///         tensordict. KeyError: a key that is not there. c10::ValueError: an empty path, names of
 ///         another length.
-class TensorDict {
+class TensorDict final : public TensorDictBase {
  public:
   explicit TensorDict(Shape batch_size = {}, std::optional<at::Device> device = std::nullopt);
-
-  const Shape& batch_size() const { return batch_size_; }
-  const std::optional<at::Device>& device() const { return device_; }
 
   /// Returns the names of the batch dimensions: empty if none was ever given.
   const DimNames& names() const { return names_; }
@@ -72,29 +40,21 @@ class TensorDict {
   /// not copied into.
   void set(const std::string& key, at::Tensor tensor);
   void set(const std::string& key, Leaf leaf);
-  void set(const std::string& key, TensorDict nested);
+  void set(const std::string& key, Jagged jagged);
   void set(const std::string& key, NonTensor data);
+  void set(const std::string& key, TensorDict nested);
+  void set(const std::string& key, LazyStackedTensorDict nested);
   void set(const std::string& key, Entry entry);
 
   bool contains(const std::string& key) const { return index_.count(key) != 0; }
   const Entry* find(const std::string& key) const;
   const Entry& get(const std::string& key) const;
   const Entry& get(const KeyPath& path) const;
-  /// Gives the nested tensordict under a key for changes.
+  /// Gives the nested TensorDict under a key for changes.
   ///
   /// Errors  c10::TypeError: the entry is another one.
   TensorDict& edit_nested(const std::string& key);
   void erase(const std::string& key);
-
-  /// Writes `source` into the tensors of this one. Keys that only this one has are kept, keys that
-  /// only `source` has are added, non-tensor data is replaced, elements are converted to the dtype
-  /// they are written into.
-  ///
-  /// Errors  c10::Error, and nothing is written: a batch dimension that both have and that
-  ///         differs, an entry of another kind or shape, a tensor whose elements share memory, a key
-  ///         to add to a locked tensordict.
-  /// Source  tensordict 0.15.3 TensorDictBase.update(inplace=True)
-  void update_in_place(const TensorDict& source);
 
   std::size_t size() const { return items_.size(); }
   bool empty() const { return items_.empty(); }
@@ -107,32 +67,39 @@ class TensorDict {
   /// pointers last until the next change.
   std::vector<const Item*> sorted_items() const;
 
-  bool is_locked() const { return locked_; }
-  /// Forbids adding, replacing and removing entries, here and below; elements of tensors may still
-  /// be written.
-  void lock();
-  /// Also drops the consolidated state, since entries may then leave the storage.
-  void unlock();
-
-  bool is_consolidated() const { return consolidated_.has_value(); }
-  /// Errors  AttributeError: the tensordict is not consolidated.
-  const Consolidated& consolidated() const;
-  /// Declares the leaves to be views into `state.storage`, and locks. Only consolidate() and
-  /// rebuild() call it.
-  void set_consolidated(Consolidated state);
+  void lock() override;
+  void unlock() override;
 
  private:
+  friend class InPlaceUpdate;  // changes entries of a locked tensordict too
+
   void check_unlocked(const std::string& key) const;
-  void write(const TensorDict& source);
   Entry* find(const std::string& key);
 
-  Shape batch_size_;
-  std::optional<at::Device> device_;
   DimNames names_;
-  bool locked_ = false;
-  std::optional<Consolidated> consolidated_;
   std::vector<Item> items_;
   std::unordered_map<std::string, std::size_t> index_;
+};
+
+/// Holds a tensordict of any kind by value.
+class AnyTensorDict {
+ public:
+  AnyTensorDict(TensorDict td) : data_(std::move(td)) {}
+  AnyTensorDict(LazyStackedTensorDict td) : data_(std::move(td)) {}
+  AnyTensorDict(PersistentTensorDict td) : data_(std::move(td)) {}
+  /// Copies a tensordict of any kind.
+  explicit AnyTensorDict(const TensorDictBase& td);
+
+  const TensorDictBase& operator*() const;
+  TensorDictBase& operator*();
+  const TensorDictBase* operator->() const { return &**this; }
+  TensorDictBase* operator->() { return &**this; }
+
+ private:
+  using Data = std::variant<TensorDict, LazyStackedTensorDict, PersistentTensorDict>;
+  static Data copy_of(const TensorDictBase& td);
+
+  Data data_;
 };
 
 /// Holds what one key maps to.
@@ -140,15 +107,20 @@ class Entry {
  public:
   Entry(at::Tensor tensor) : data_(Leaf{std::move(tensor)}) {}
   Entry(Leaf leaf) : data_(std::move(leaf)) {}
+  Entry(Jagged jagged) : data_(std::move(jagged)) {}
   Entry(NonTensor data) : data_(std::move(data)) {}
-  Entry(TensorDict nested) : data_(std::move(nested)) {}
+  Entry(TensorDict nested) : data_(AnyTensorDict(std::move(nested))) {}
+  Entry(LazyStackedTensorDict nested) : data_(AnyTensorDict(std::move(nested))) {}
+  Entry(AnyTensorDict nested) : data_(std::move(nested)) {}
 
   const Leaf* leaf() const { return std::get_if<Leaf>(&data_); }
   Leaf* leaf() { return std::get_if<Leaf>(&data_); }
+  const Jagged* jagged() const { return std::get_if<Jagged>(&data_); }
   const NonTensor* non_tensor() const { return std::get_if<NonTensor>(&data_); }
   NonTensor* non_tensor() { return std::get_if<NonTensor>(&data_); }
-  const TensorDict* nested() const { return std::get_if<TensorDict>(&data_); }
-  TensorDict* nested() { return std::get_if<TensorDict>(&data_); }
+  /// Points at the nested tensordict, of any kind.
+  const TensorDictBase* nested() const;
+  TensorDictBase* nested();
 
   /// Returns the tensor.
   ///
@@ -156,7 +128,7 @@ class Entry {
   const at::Tensor& tensor() const;
 
  private:
-  std::variant<Leaf, NonTensor, TensorDict> data_;
+  std::variant<Leaf, Jagged, NonTensor, AnyTensorDict> data_;
 };
 
 struct Item {

@@ -3,23 +3,34 @@
 
 #include "codec/layout.h"
 #include "codec/pack.h"
+#include "tree/visit.h"
 #include "tree/walk.h"
 
 namespace tdref {
 
-TensorDict consolidate(const TensorDict& td) {
+AnyTensorDict consolidate(const TensorDictBase& td) {
   if (td.is_consolidated()) {
-    return td;
+    return AnyTensorDict(td);
   }
   const auto layout = lay_out(td);
   check_aligned(td, layout);
   const auto storage = pack(td, layout);
   auto span = layout.spans.begin();
-  TensorDict result = map_leaves(td, [&](const Leaf& leaf) {
-    return view_span(storage, *span++, leaf.tensor.scalar_type(), leaf.tensor.sizes());
+  auto result = map_tensors(td, [&](const at::Tensor& tensor) {
+    return view_span(storage, *span++, tensor.scalar_type(), tensor.sizes());
   });
-  result.set_consolidated({storage, td.is_locked()});
+  result->set_consolidated({storage, td.is_locked()});
   return result;
+}
+
+TensorDict consolidate(const TensorDict& td) {
+  const TensorDictBase& of_any_kind = td;
+  return *consolidate(of_any_kind)->as<TensorDict>();
+}
+
+LazyStackedTensorDict consolidate(const LazyStackedTensorDict& td) {
+  const TensorDictBase& of_any_kind = td;
+  return *consolidate(of_any_kind)->as<LazyStackedTensorDict>();
 }
 
 }  // namespace tdref

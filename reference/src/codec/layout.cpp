@@ -29,26 +29,26 @@ Span span_of(std::int64_t start, std::int64_t nbytes) {
   return {start, start + nbytes + pad, pad};
 }
 
-Layout lay_out(const TensorDict& td) {
+Layout lay_out(const TensorDictBase& td) {
   Layout layout;
-  for_each_leaf(td, [&](const KeyPath& key, const Leaf& leaf) {
-    check_has_data(key, leaf.tensor);
-    const auto nbytes = leaf.tensor.numel() * static_cast<std::int64_t>(leaf.tensor.itemsize());
+  for_each_tensor(td, [&](const KeyPath& key, const at::Tensor& tensor) {
+    check_has_data(key, tensor);
+    const auto nbytes = tensor.numel() * static_cast<std::int64_t>(tensor.itemsize());
     layout.spans.push_back(span_of(layout.total_bytes, nbytes));
     layout.total_bytes = layout.spans.back().stop;
   });
   return layout;
 }
 
-void check_aligned(const TensorDict& td, const Layout& layout) {
+void check_aligned(const TensorDictBase& td, const Layout& layout) {
   auto span = layout.spans.begin();
-  for_each_leaf(td, [&](const KeyPath& key, const Leaf& leaf) {
+  for_each_tensor(td, [&](const KeyPath& key, const at::Tensor& tensor) {
     const auto start = (span++)->start;
-    TORCH_CHECK_NOT_IMPLEMENTED(start % static_cast<std::int64_t>(leaf.tensor.itemsize()) == 0,
+    TORCH_CHECK_NOT_IMPLEMENTED(start % static_cast<std::int64_t>(tensor.itemsize()) == 0,
                                 "leaf ",
                                 to_string(key),
                                 " of dtype ",
-                                leaf.tensor.dtype(),
+                                tensor.dtype(),
                                 " cannot be consolidated: it would start at byte ",
                                 start,
                                 ", which is not a multiple of its element size; insert it earlier");

@@ -29,15 +29,15 @@ struct Layout {
 
 /// Places each leaf right behind the one before it.
 ///
-/// Errors  c10::NotImplementedError: a leaf that is not strided or has no data (sparse, jagged,
+/// Errors  c10::NotImplementedError: a leaf that is not strided or has no data (sparse,
 ///         quantized, meta).
-Layout lay_out(const TensorDict& td);
+Layout lay_out(const TensorDictBase& td);
 
 /// Checks that each leaf can be viewed in its span. Spans begin at multiples of 8 bytes, but an
 /// element of complex128 has 16, and libtorch views elements only at multiples of their size.
 ///
 /// Errors  c10::NotImplementedError: a complex128 leaf behind an odd number of 8-byte words.
-void check_aligned(const TensorDict& td, const Layout& layout);
+void check_aligned(const TensorDictBase& td, const Layout& layout);
 
 /// Views the data of a span as a tensor that shares the storage's memory.
 ///

@@ -8,6 +8,8 @@
 
 #include "codec/dtype_names.h"
 #include "codec/layout.h"
+#include "tree/visit.h"
+#include "tree/walk.h"
 
 namespace tdref {
 namespace {
@@ -33,13 +35,26 @@ class MetadataWriter {
   MetadataWriter(const at::Tensor& storage, bool was_locked)
       : storage_(storage), was_locked_(was_locked) {}
 
-  Value describe(const TensorDict& td) const {
+  Value describe(const TensorDictBase& td) const {
+    return visit_kind(
+        td,
+        Overloaded{[&](const TensorDict& plain) { return describe_items(plain); },
+                   [&](const LazyStackedTensorDict& stack) { return describe_members(stack); },
+                   [&](const PersistentTensorDict& persistent) {
+                     return describe_items(persistent.contents());
+                   }});
+  }
+
+ private:
+  Value describe_items(const TensorDict& td) const {
     Value::Dict non_tensors;
     Value::Dict leaves;
     Value::Dict nested;
     for (const auto& [key, value] : td.items()) {
       if (const auto* leaf = value.leaf()) {
         leaves.emplace_back(leaf_key(key), describe_leaf(leaf->tensor));
+      } else if (const auto* jagged = value.jagged()) {
+        describe_jagged(key, *jagged, leaves);
       } else if (const auto* below = value.nested()) {
         nested.emplace_back(nested_key(key), describe(*below));
       } else if (value.non_tensor()->stacked) {
@@ -61,7 +76,21 @@ class MetadataWriter {
                     std::move(nested));
   }
 
- private:
+  Value describe_members(const LazyStackedTensorDict& stack) const {
+    const auto& name = stack.stack_dim_name();
+    Value::Dict members;
+    for (std::size_t i = 0; i < stack.members().size(); ++i) {
+      members.emplace_back(member_key(i), describe(*stack.members()[i]));
+    }
+    return assemble("LazyStackedTensorDict",
+                    {},
+                    {},
+                    Value::Dict{{"stack_dim", stack.stack_dim()},
+                                {"stack_dim_name", name.has_value() ? Value(*name) : Value()},
+                                {"is_locked", was_locked_}},
+                    std::move(members));
+  }
+
   static Value assemble(const char* cls,
                         Value::Dict non_tensors,
                         Value::Dict leaves,
@@ -108,6 +137,16 @@ class MetadataWriter {
         {std::string(dtype.name), int_list(tensor.sizes()), span.start, span.stop, span.pad}};
   }
 
+  void describe_jagged(const std::string& key, const Jagged& jagged, Value::Dict& leaves) const {
+    leaves.emplace_back(values_key(key), describe_leaf(jagged.values));
+    if (jagged.lengths.defined()) {
+      leaves.emplace_back(lengths_key(key), describe_leaf(jagged.lengths));
+    }
+    auto offsets = describe_leaf(jagged.offsets);
+    offsets.get_if<Value::Tuple>()->items.emplace_back(jagged.ragged_idx);
+    leaves.emplace_back(offsets_key(key), std::move(offsets));
+  }
+
   // Members are numbered, each without the first batch dimension.
   Value describe_stack(const TensorDict& td, const NonTensor& stack) const {
     const auto member_batch = int_list(c10::IntArrayRef(td.batch_size()).slice(1));
@@ -115,7 +154,7 @@ class MetadataWriter {
     Value::Dict non_tensors;
     for (std::size_t i = 0; i < members->size(); ++i) {
       non_tensors.emplace_back(
-          std::to_string(i), Value::Tuple{{(*members)[i], member_batch, device_text(td.device())}});
+          member_key(i), Value::Tuple{{(*members)[i], member_batch, device_text(td.device())}});
     }
     const auto names = names_list(td);
     return assemble("NonTensorStack",
@@ -143,7 +182,7 @@ bool is_jagged_key(const std::string& key) {
   return key.rfind("<NJT", 0) == 0;
 }
 
-Value consolidated_metadata(const TensorDict& td) {
+Value consolidated_metadata(const TensorDictBase& td) {
   const auto& state = td.consolidated();
   return MetadataWriter(state.storage, state.was_locked).describe(td);
 }

@@ -37,6 +37,8 @@ constexpr unsigned char kAppends = 'e';
 constexpr unsigned char kEmptyDict = '}';
 constexpr unsigned char kSetItem = 's';
 constexpr unsigned char kSetItems = 'u';
+constexpr unsigned char kEmptySet = 0x8f;
+constexpr unsigned char kAddItems = 0x90;
 
 constexpr unsigned char kBinPut = 'q';
 constexpr unsigned char kLongBinPut = 'r';

@@ -16,14 +16,14 @@ at::Tensor bytes_of(const at::Tensor& tensor) {
 
 }  // namespace
 
-at::Tensor pack(const TensorDict& td, const Layout& layout) {
+at::Tensor pack(const TensorDictBase& td, const Layout& layout) {
   const at::NoGradGuard storage_has_no_history;
   const auto device = td.device().value_or(at::kCPU);
   const auto storage = at::empty({layout.total_bytes}, at::device(device).dtype(at::kByte));
   auto span = layout.spans.begin();
-  for_each_leaf(td, [&](const KeyPath&, const Leaf& leaf) {
+  for_each_tensor(td, [&](const KeyPath&, const at::Tensor& tensor) {
     const auto nbytes = span->stop - span->pad - span->start;
-    storage.narrow(0, span->start, nbytes).copy_(bytes_of(leaf.tensor));
+    storage.narrow(0, span->start, nbytes).copy_(bytes_of(tensor));
     storage.narrow(0, span->start + nbytes, span->pad).zero_();
     ++span;
   });

@@ -11,6 +11,6 @@ namespace tdref {
 ///
 /// Wire    as consolidate(); a leaf need not be aligned to its elements.
 /// Shapes  the result is uint8[layout.total_bytes], on the device of `td`.
-at::Tensor pack(const TensorDict& td, const Layout& layout);
+at::Tensor pack(const TensorDictBase& td, const Layout& layout);
 
 }  // namespace tdref

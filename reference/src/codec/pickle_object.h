@@ -32,6 +32,9 @@ struct PickleObject {
   struct Dict {
     std::vector<std::pair<ObjectId, ObjectId>> items;
   };
+  struct Set {
+    std::vector<ObjectId> items;
+  };
   struct Global {
     std::string_view module;
     std::string_view name;
@@ -56,6 +59,7 @@ struct PickleObject {
                List,
                Tuple,
                Dict,
+               Set,
                Global,
                Call,
                Persistent>

@@ -92,6 +92,10 @@ class PickleReader {
         return set_items(pop(2));
       case opcode::kSetItems:
         return set_items(pop_to_mark());
+      case opcode::kEmptySet:
+        return push(PickleObject::Set());
+      case opcode::kAddItems:
+        return add(pop_to_mark());
 
       case opcode::kBinPut:
         memo_[take_unsigned(1)] = top();
@@ -209,6 +213,12 @@ class PickleReader {
     auto* list = std::get_if<PickleObject::List>(&objects_[top()].data);
     check(list != nullptr, "only a list can be appended to");
     list->items.insert(list->items.end(), items.begin(), items.end());
+  }
+
+  void add(const std::vector<ObjectId>& items) {
+    auto* set = std::get_if<PickleObject::Set>(&objects_[top()].data);
+    check(set != nullptr, "only a set can be added to");
+    set->items.insert(set->items.end(), items.begin(), items.end());
   }
 
   void set_items(const std::vector<ObjectId>& keys_and_values) {

@@ -95,6 +95,10 @@ void PickleWriter::end_dict() {
   code(opcode::kSetItems);
 }
 
+void PickleWriter::empty_set() {
+  code(opcode::kEmptySet);
+}
+
 void PickleWriter::global(std::string_view module, std::string_view name) {
   text(module);
   text(name);

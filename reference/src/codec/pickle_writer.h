@@ -28,6 +28,8 @@ class PickleWriter {
   void begin_dict();
   void end_dict();
 
+  void empty_set();
+
   void global(std::string_view module, std::string_view name);
   /// Calls the object before the last with the tuple that is last.
   void reduce();

@@ -2,6 +2,7 @@
 #include <tdref/consolidate.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "codec/dtype_names.h"
 #include "codec/layout.h"
@@ -9,7 +10,8 @@
 #include "codec/metadata.h"
 #include "codec/untrusted.h"
 #include "codec/value_fields.h"
-#include "tree/stack.h"
+#include "tree/jagged.h"
+#include "tree/walk.h"
 
 namespace tdref {
 namespace {
@@ -18,7 +20,7 @@ class Rebuilder {
  public:
   explicit Rebuilder(const at::Tensor& storage) : storage_(storage) {}
 
-  TensorDict tensordict(const Value& metadata, int depth = 0) {
+  AnyTensorDict tensordict(const Value& metadata, int depth = 0) {
     check_depth(depth);
     const auto& cls = field<std::string>(metadata, "cls");
     if (cls == "LazyStackedTensorDict") {
@@ -28,22 +30,7 @@ class Rebuilder {
                       "metadata names the class '",
                       cls,
                       "'; known are 'TensorDict' and 'LazyStackedTensorDict'");
-    const auto& cls_metadata = any_field(metadata, "cls_metadata");
-    TensorDict td(int_list(any_field(cls_metadata, "batch_size"), "batch_size"),
-                  device(cls_metadata.find("device")));
-    td.set_names(names(any_field(cls_metadata, "names")));
-    for (const auto& [key, value] : field<Value::Dict>(metadata, "non_tensors")) {
-      td.set(text(key, "a key"), NonTensor{non_tensor_data(value)});
-    }
-    for (const auto& [key, value] : field<Value::Dict>(metadata, "leaves")) {
-      td.set(text(key, "a key"), leaf(text(key, "a key"), value));
-    }
-    for (const auto& [key, value] : *metadata.get_if<Value::Dict>()) {
-      if (const auto& name = text(key, "a key"); !is_about_the_root(name, value)) {
-        td.set(name, nested(value, depth + 1));
-      }
-    }
-    return td;
+    return plain(metadata, depth);
   }
 
   void check_no_overlap() {
@@ -60,6 +47,60 @@ class Rebuilder {
   }
 
  private:
+  TensorDict plain(const Value& metadata, int depth) {
+    const auto& cls_metadata = any_field(metadata, "cls_metadata");
+    TensorDict td(int_list(any_field(cls_metadata, "batch_size"), "batch_size"),
+                  device(cls_metadata.find("device")));
+    td.set_names(names(any_field(cls_metadata, "names")));
+    for (const auto& [key, value] : field<Value::Dict>(metadata, "non_tensors")) {
+      td.set(text(key, "a key"), NonTensor{non_tensor_data(value)});
+    }
+    set_leaves(field<Value::Dict>(metadata, "leaves"), td);
+    for (const auto& [key, value] : *metadata.get_if<Value::Dict>()) {
+      if (const auto& name = text(key, "a key"); !is_about_the_root(name, value)) {
+        td.set(name, nested(value, depth + 1));
+      }
+    }
+    return td;
+  }
+
+  // The parts of a jagged leaf stand one after the other, the offsets last.
+  void set_leaves(const Value::Dict& leaves, TensorDict& td) {
+    Jagged jagged;
+    for (const auto& [key, value] : leaves) {
+      const auto& name = text(key, "a key");
+      if (is_jagged_key(name)) {
+        if (const auto whole = add_part(name, value, jagged)) {
+          td.set(*whole, std::exchange(jagged, {}));
+        }
+      } else {
+        td.set(name, leaf(name, value, kFieldsOfLeaf));
+      }
+    }
+    TORCH_CHECK_VALUE(!jagged.values.defined(), "metadata has a jagged leaf without offsets");
+  }
+
+  // Returns the key of the jagged leaf if this was its last part.
+  std::optional<std::string> add_part(const std::string& key, const Value& value, Jagged& jagged) {
+    const auto name = key.substr(key.find('>') + 1);
+    if (key == values_key(name)) {
+      jagged.values = leaf(key, value, kFieldsOfLeaf);
+      return std::nullopt;
+    }
+    TORCH_CHECK_VALUE(
+        jagged.values.defined(), "metadata has '", key, "' without the values of a jagged leaf");
+    if (key == lengths_key(name)) {
+      jagged.lengths = leaf(key, value, kFieldsOfLeaf);
+      return std::nullopt;
+    }
+    TORCH_CHECK_VALUE(
+        key == offsets_key(name), "metadata has '", key, "', which is no part of a jagged leaf");
+    jagged.offsets = leaf(key, value, kFieldsOfLeaf + 1);
+    jagged.ragged_idx = integer(value.sequence()->back(), "ragged_idx");
+    check_rows(jagged);
+    return name;
+  }
+
   // What other operations add beside the nested tensordicts; a number or a string is never one of
   // those.
   static bool is_about_the_root(const std::string& key, const Value& value) {
@@ -105,23 +146,37 @@ class Rebuilder {
                       " is not supported; allowed is 0");
   }
 
-  // The members are copied into one tensor for each key.
-  TensorDict lazy_stack(const Value& metadata, int depth) {
-    const auto stack_dim = field<std::int64_t>(any_field(metadata, "cls_metadata"), "stack_dim");
-    std::vector<TensorDict> members;
-    while (const auto* member = metadata.find(std::to_string(members.size()))) {
-      members.push_back(tensordict(*member, depth + 1));
+  AnyTensorDict lazy_stack(const Value& metadata, int depth) {
+    const auto& cls_metadata = any_field(metadata, "cls_metadata");
+    const auto* name = cls_metadata.find("stack_dim_name");
+    std::vector<AnyTensorDict> members;
+    for (const auto& [key, value] : *metadata.get_if<Value::Dict>()) {
+      const auto& number = text(key, "a key");
+      if (!is_about_the_root(number, value)) {
+        TORCH_CHECK_VALUE(number == member_key(members.size()),
+                          "metadata has '",
+                          number,
+                          "' where member ",
+                          members.size(),
+                          " of a lazy stack is allowed");
+        members.push_back(tensordict(value, depth + 1));
+      }
     }
-    return stack(members, stack_dim);
+    return LazyStackedTensorDict(
+        std::move(members),
+        field<std::int64_t>(cls_metadata, "stack_dim"),
+        name == nullptr || name->is_none() ? std::nullopt : std::optional(text(*name, "a name")));
   }
 
-  at::Tensor leaf(const std::string& key, const Value& value) {
+  static constexpr std::size_t kFieldsOfLeaf = 5;
+
+  at::Tensor leaf(const std::string& key, const Value& value, std::size_t fields_wanted) {
     const auto* fields = value.sequence();
-    TORCH_CHECK_VALUE(!is_jagged_key(key), "the jagged leaf '", key, "' is not supported");
-    TORCH_CHECK_VALUE(fields != nullptr && fields->size() == 5,
+    TORCH_CHECK_VALUE(fields != nullptr && fields->size() == fields_wanted,
                       "metadata describes leaf '",
                       key,
-                      "' by (dtype, shape, start, stop, pad)");
+                      "' by (dtype, shape, start, stop, pad), and the offsets of a jagged leaf by "
+                      "(dtype, shape, start, stop, pad, ragged_idx)");
     const auto* dtype = find_dtype(text((*fields)[0], "a dtype"));
     TORCH_CHECK_VALUE(dtype != nullptr,
                       "metadata gives leaf '",
@@ -172,18 +227,16 @@ class Rebuilder {
 
 }  // namespace
 
-TensorDict rebuild(const Value& metadata, const at::Tensor& storage) {
+AnyTensorDict rebuild(const Value& metadata, const at::Tensor& storage) {
   TORCH_CHECK_VALUE(
       storage.scalar_type() == at::kByte && storage.dim() == 1 && storage.is_contiguous(),
       "a consolidated storage is a contiguous uint8 tensor of one dimension");
   return read_untrusted("the metadata", [&] {
     Rebuilder rebuilder(storage);
-    TensorDict td = rebuilder.tensordict(metadata);
+    auto td = rebuilder.tensordict(metadata);
     rebuilder.check_no_overlap();
-    if (field<std::string>(metadata, "cls") == "TensorDict") {
-      const auto* locked = any_field(metadata, "cls_metadata").find("is_locked");
-      td.set_consolidated({storage, locked != nullptr && *locked == Value(true)});
-    }
+    const auto* locked = any_field(metadata, "cls_metadata").find("is_locked");
+    td->set_consolidated({storage, locked != nullptr && *locked == Value(true)});
     return td;
   });
 }

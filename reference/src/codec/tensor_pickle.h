@@ -11,7 +11,8 @@
 namespace tdref {
 
 /// Makes the tensors that a pickle describes by calls of torch's rebuild functions, each once; they
-/// share storages as in the pickle.
+/// share storages as in the pickle. A class that only Python has is noted by its name, and not
+/// looked for.
 ///
 /// Errors  c10::ValueError: another call, a tensor that does not lie within its storage, an unknown
 ///         dtype. c10::Error from libtorch: sizes, dtypes or sparse indices that do not go
@@ -22,14 +23,24 @@ class TensorReader {
 
   Leaf read(ObjectId id, int depth = 0);
 
+  /// Whether the object is a jagged nested tensor.
+  bool is_jagged(ObjectId id) const;
+  Jagged read_jagged(ObjectId id);
+
  private:
+  using Arguments = std::vector<ObjectId>;
+
   Leaf rebuild(ObjectId id, int depth);
-  at::Tensor typed(ObjectId call);
-  at::Tensor typed_by_argument(ObjectId call);
-  at::Tensor strided(const std::vector<ObjectId>& arguments, at::ScalarType dtype);
-  at::Tensor sparse(ObjectId call, int depth);
-  at::Tensor meta(ObjectId call);
-  at::Tensor viewed(ObjectId call, int depth);
+  Leaf call(const PickleObject::Global& function, ObjectId arguments, int depth);
+  Leaf from_type(const Arguments& arguments, int depth);
+  at::Tensor typed(const Arguments& arguments);
+  at::Tensor typed_by_argument(const Arguments& arguments);
+  at::Tensor strided(const Arguments& arguments, at::ScalarType dtype);
+  at::Tensor sparse(const Arguments& arguments, int depth);
+  at::Tensor meta(const Arguments& arguments);
+  at::Tensor viewed(const Arguments& arguments, int depth);
+  Leaf parameter(const Arguments& arguments, int depth);
+  Leaf requiring_gradients(const Arguments& arguments, int depth);
 
   const at::Tensor& storage(ObjectId id);
   at::ScalarType dtype(ObjectId id) const;
@@ -43,9 +54,10 @@ class TensorReader {
 /// Reads torch.Size((...)), a tuple or a list of numbers, none negative.
 Shape read_sizes(const PickledObjects& objects, ObjectId id);
 
-/// Errors  c10::NotImplementedError: a leaf without a pickled form here (jagged, quantized, not on
-///         the CPU or meta).
+/// Errors  c10::NotImplementedError: a leaf without a pickled form here (quantized, not on the CPU
+///         or meta). A memory-mapped leaf is written as a plain tensor: its file has no name.
 void write_leaf(PickleWriter& writer, const KeyPath& key, const Leaf& leaf);
+void write_jagged(PickleWriter& writer, const Jagged& jagged);
 
 void write_sizes(PickleWriter& writer, c10::IntArrayRef sizes);
 

@@ -12,11 +12,33 @@
 #include "codec/limits.h"
 #include "codec/tensor_pickle.h"
 #include "codec/value_fields.h"
+#include "tree/jagged.h"
 
 namespace tdref {
 namespace {
 
 using Global = PickleObject::Global;
+
+constexpr Global kRebuildFromType{"torch._tensor", "_rebuild_from_type_v2"};
+constexpr Global kRebuildJagged{"torch.nested._internal.nested_tensor", "_rebuild_njt"};
+
+// Each leaf copies the name of its class.
+constexpr std::size_t kMaxClassName = 255;
+
+bool is_class_of_torch(const Global& cls) {
+  return cls == Global{"torch", "Tensor"} || cls == Global{"torch._tensor", "Tensor"};
+}
+
+void check_count(const std::vector<ObjectId>& arguments,
+                 std::size_t least,
+                 std::size_t most,
+                 const char* what) {
+  TORCH_CHECK_VALUE(least <= arguments.size() && arguments.size() <= most,
+                    "the pickle has ",
+                    arguments.size(),
+                    " arguments for ",
+                    what);
+}
 
 void set_requires_grad(const at::Tensor& tensor, bool requires_grad) {
   TORCH_CHECK_VALUE(!requires_grad || tensor.is_floating_point() || tensor.is_complex(),
@@ -60,46 +82,81 @@ Leaf TensorReader::read(ObjectId id, int depth) {
 }
 
 Leaf TensorReader::rebuild(ObjectId id, int depth) {
+  const auto* object = objects_.get_if<PickleObject::Call>(id);
   const auto* callee = objects_.callee(id);
   TORCH_CHECK_VALUE(callee != nullptr, "the pickle has an entry that is not a tensor");
-  if (*callee == Global{"torch._utils", "_rebuild_tensor_v2"}) {
-    return {typed(id)};
+  if (*callee == kRebuildFromType) {
+    return from_type(objects_.arguments(id, 4, 4, "a tensor of a class"), depth);
   }
-  if (*callee == Global{"torch._utils", "_rebuild_tensor_v3"}) {
-    return {typed_by_argument(id)};
+  return call(*callee, object->arguments, depth);
+}
+
+// (function, class, arguments of the function, attributes), where the attributes are Python's own
+Leaf TensorReader::from_type(const Arguments& arguments, int depth) {
+  const auto& cls = objects_.get<Global>(arguments[1], "the class of a tensor");
+  TORCH_CHECK_VALUE(cls.module.size() + cls.name.size() <= kMaxClassName,
+                    "the name of the class of a tensor has more than ",
+                    kMaxClassName,
+                    " characters");
+  auto leaf = call(objects_.get<Global>(arguments[0], "a function"), arguments[2], depth);
+  if (!is_class_of_torch(cls)) {
+    leaf.cls = {std::string(cls.module), std::string(cls.name)};
   }
-  if (*callee == Global{"torch._utils", "_rebuild_parameter"}) {
-    const auto& arguments = objects_.arguments(id, 3, 3, "a Parameter");
-    const auto tensor = read(arguments[0], depth + 1).tensor.detach();
-    set_requires_grad(tensor, objects_.get<bool>(arguments[1], "requires_grad"));
-    return {tensor, true};
+  return leaf;
+}
+
+Leaf TensorReader::call(const Global& function, ObjectId arguments_id, int depth) {
+  const auto& arguments =
+      objects_.get<PickleObject::Tuple>(arguments_id, "the arguments of a tensor").items;
+  if (function == Global{"torch._utils", "_rebuild_tensor_v2"}) {
+    return {typed(arguments)};
   }
-  if (*callee == Global{"torch._utils", "_rebuild_sparse_tensor"}) {
-    return {sparse(id, depth)};
+  if (function == Global{"torch._utils", "_rebuild_tensor_v3"}) {
+    return {typed_by_argument(arguments)};
   }
-  if (*callee == Global{"torch._utils", "_rebuild_meta_tensor_no_storage"}) {
-    return {meta(id)};
+  if (function == Global{"torch._utils", "_rebuild_parameter"}) {
+    return parameter(arguments, depth);
   }
-  if (*callee == Global{"torch", "Tensor.view"}) {
-    return {viewed(id, depth)};
+  if (function == Global{"torch._utils", "_rebuild_sparse_tensor"}) {
+    return {sparse(arguments, depth)};
   }
-  if (*callee == Global{"torch", "Tensor.requires_grad_"}) {
-    const auto& arguments = objects_.arguments(id, 2, 2, "requires_grad_");
-    const auto tensor = read(arguments[0], depth + 1).tensor.detach();
-    set_requires_grad(tensor, objects_.get<bool>(arguments[1], "requires_grad"));
-    return {tensor};
+  if (function == Global{"torch._utils", "_rebuild_meta_tensor_no_storage"}) {
+    return {meta(arguments)};
+  }
+  if (function == Global{"torch", "Tensor.view"}) {
+    return {viewed(arguments, depth)};
+  }
+  if (function == Global{"torch", "Tensor.requires_grad_"}) {
+    return requiring_gradients(arguments, depth);
   }
   TORCH_CHECK_VALUE(false,
                     "the pickle calls ",
-                    callee->module,
+                    function.module,
                     '.',
-                    callee->name,
+                    function.name,
                     ", which is not allowed for a tensor");
 }
 
+// (tensor, requires_grad, hooks)
+Leaf TensorReader::parameter(const Arguments& arguments, int depth) {
+  check_count(arguments, 3, 3, "a Parameter");
+  const auto tensor = read(arguments[0], depth + 1).tensor.detach();
+  set_requires_grad(tensor, objects_.get<bool>(arguments[1], "requires_grad"));
+  return {tensor, kParameter};
+}
+
+// (tensor, requires_grad)
+Leaf TensorReader::requiring_gradients(const Arguments& arguments, int depth) {
+  check_count(arguments, 2, 2, "requires_grad_");
+  const auto leaf = read(arguments[0], depth + 1);
+  const auto tensor = leaf.tensor.detach();
+  set_requires_grad(tensor, objects_.get<bool>(arguments[1], "requires_grad"));
+  return {tensor, leaf.cls};
+}
+
 // (storage, offset, size, stride, requires_grad, hooks[, metadata])
-at::Tensor TensorReader::typed(ObjectId call) {
-  const auto& arguments = objects_.arguments(call, 6, 7, "a tensor");
+at::Tensor TensorReader::typed(const Arguments& arguments) {
+  check_count(arguments, 6, 7, "a tensor");
   auto tensor = strided(arguments, storage(arguments[0]).scalar_type());
   if (arguments.size() == 7 && objects_.get_if<PickleObject::Dict>(arguments[6]) != nullptr) {
     tensor = is_true(objects_, objects_.find(arguments[6], "conj")) ? at::_conj(tensor) : tensor;
@@ -111,14 +168,14 @@ at::Tensor TensorReader::typed(ObjectId call) {
 
 // (storage, offset, size, stride, requires_grad, hooks, dtype[, metadata]); such dtypes have no
 // conj or neg views
-at::Tensor TensorReader::typed_by_argument(ObjectId call) {
-  const auto& arguments = objects_.arguments(call, 7, 8, "a tensor");
+at::Tensor TensorReader::typed_by_argument(const Arguments& arguments) {
+  check_count(arguments, 7, 8, "a tensor");
   const auto tensor = strided(arguments, dtype(arguments[6]));
   set_requires_grad(tensor, objects_.get<bool>(arguments[4], "requires_grad"));
   return tensor;
 }
 
-at::Tensor TensorReader::strided(const std::vector<ObjectId>& arguments, at::ScalarType dtype) {
+at::Tensor TensorReader::strided(const Arguments& arguments, at::ScalarType dtype) {
   const auto& elements = storage(arguments[0]);
   const auto offset = objects_.get<std::int64_t>(arguments[1], "a storage offset");
   const auto size = sizes(arguments[2]);
@@ -139,8 +196,8 @@ at::Tensor TensorReader::strided(const std::vector<ObjectId>& arguments, at::Sca
 }
 
 // (layout, (indices, values, size[, is_coalesced]))
-at::Tensor TensorReader::sparse(ObjectId call, int depth) {
-  const auto& arguments = objects_.arguments(call, 2, 2, "a sparse tensor");
+at::Tensor TensorReader::sparse(const Arguments& arguments, int depth) {
+  check_count(arguments, 2, 2, "a sparse tensor");
   const auto& layout = objects_.arguments(arguments[0], 1, 1, "a layout");
   TORCH_CHECK_VALUE(objects_.text(layout[0], "a layout") == "torch.sparse_coo",
                     "the layout ",
@@ -158,8 +215,8 @@ at::Tensor TensorReader::sparse(ObjectId call, int depth) {
 }
 
 // (dtype, size, stride, requires_grad)
-at::Tensor TensorReader::meta(ObjectId call) {
-  const auto& arguments = objects_.arguments(call, 4, 4, "a meta tensor");
+at::Tensor TensorReader::meta(const Arguments& arguments) {
+  check_count(arguments, 4, 4, "a meta tensor");
   const auto size = sizes(arguments[1]);
   const auto stride = sizes(arguments[2]);
   TORCH_CHECK_VALUE(size.size() == stride.size(), "size and stride have the same length");
@@ -171,11 +228,38 @@ at::Tensor TensorReader::meta(ObjectId call) {
 }
 
 // (tensor, dtype) or (tensor, size)
-at::Tensor TensorReader::viewed(ObjectId call, int depth) {
-  const auto& arguments = objects_.arguments(call, 2, 2, "a view");
+at::Tensor TensorReader::viewed(const Arguments& arguments, int depth) {
+  check_count(arguments, 2, 2, "a view");
   const auto tensor = read(arguments[0], depth + 1).tensor;
   return objects_.get_if<Global>(arguments[1]) != nullptr ? tensor.view(dtype(arguments[1]))
                                                           : tensor.view(sizes(arguments[1]));
+}
+
+bool TensorReader::is_jagged(ObjectId id) const {
+  const auto* callee = objects_.callee(id);
+  if (callee == nullptr || *callee != kRebuildFromType) {
+    return false;
+  }
+  const auto& arguments = objects_.arguments(id, 4, 4, "a tensor of a class");
+  const auto* function = objects_.get_if<Global>(arguments[0]);
+  return function != nullptr && *function == kRebuildJagged;
+}
+
+// (_rebuild_njt, NestedTensor, ({values, offsets, lengths, _ragged_idx, ...},), attributes)
+Jagged TensorReader::read_jagged(ObjectId id) {
+  const auto& arguments = objects_.arguments(id, 4, 4, "a jagged tensor");
+  const auto& state = objects_.get<PickleObject::Tuple>(arguments[2], "a jagged tensor").items;
+  check_count(state, 1, 1, "a jagged tensor");
+  Jagged jagged{.values = read(objects_.field(state[0], "values")).tensor,
+                .offsets = read(objects_.field(state[0], "offsets")).tensor};
+  const auto lengths = objects_.field(state[0], "lengths");
+  if (objects_.get_if<std::monostate>(lengths) == nullptr) {
+    jagged.lengths = read(lengths).tensor;
+  }
+  jagged.ragged_idx =
+      objects_.get<std::int64_t>(objects_.field(state[0], "_ragged_idx"), "_ragged_idx");
+  check_rows(jagged);
+  return jagged;
 }
 
 const at::Tensor& TensorReader::storage(ObjectId id) {

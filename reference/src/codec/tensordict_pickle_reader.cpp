@@ -3,12 +3,12 @@
 #include <tdref/pickle.h>
 
 #include "codec/limits.h"
+#include "codec/persistent_pickle.h"
 #include "codec/pickle_reader.h"
 #include "codec/tensor_pickle.h"
 #include "codec/untrusted.h"
 #include "codec/value_fields.h"
 #include "codec/value_pickle.h"
-#include "tree/stack.h"
 
 namespace tdref {
 namespace {
@@ -17,6 +17,8 @@ using Global = PickleObject::Global;
 
 // An entry takes more than this, but no more than a few times.
 constexpr std::size_t kEntryBytes = 64;
+// How many files a pickle may name: what is read from them does not count as part of the message.
+constexpr int kMaxFiles = 64;
 
 bool is_tensordict_class(const Global& cls) {
   return cls == Global{"tensordict._td", "TensorDict"} || cls == Global{"tensordict", "TensorDict"};
@@ -27,13 +29,18 @@ class TensorDictReader {
   explicit TensorDictReader(const PickledObjects& objects)
       : objects_(objects), tensors_(objects), budget_(objects.message_bytes()) {}
 
-  TensorDict read(ObjectId id, int depth = 0) {
+  AnyTensorDict read(ObjectId id, int depth = 0) {
     check_depth(depth);
+    budget_.spend(kEntryBytes);
+    if (is_persistent(objects_, id)) {
+      TORCH_CHECK_VALUE(++files_ <= kMaxFiles, "the pickle names more than ", kMaxFiles, " files");
+      return read_persistent(objects_, id);
+    }
     const auto* callee = objects_.callee(id);
     TORCH_CHECK_VALUE(callee != nullptr && is_tensordict_call(*callee),
                       "the pickle holds ",
                       callee == nullptr ? "an object" : c10::str(callee->module, '.', callee->name),
-                      " where a TensorDict is allowed");
+                      " where a tensordict is allowed");
     const auto& arguments = objects_.arguments(id, 2, 2, "a tensordict");
     if (callee->name == "_rebuild_tensordict_files_consolidated") {
       return rebuild(to_value(objects_, arguments[0], budget_), tensors_.read(arguments[1]).tensor);
@@ -47,7 +54,7 @@ class TensorDictReader {
                       cls.module,
                       '.',
                       cls.name,
-                      "; allowed are TensorDict and LazyStackedTensorDict");
+                      "; allowed are TensorDict, LazyStackedTensorDict and PersistentTensorDict");
     return read_state(arguments[1], depth);
   }
 
@@ -70,20 +77,26 @@ class TensorDictReader {
       budget_.spend(kEntryBytes + name.size());
       td.set(name, read_entry(value, depth + 1));
     }
-    if (const auto locked = objects_.find(state, "_is_locked")) {
-      const auto* flag = objects_.get_if<bool>(*locked);
-      if (flag != nullptr && *flag) {
-        td.lock();
-      }
+    if (says_locked(state)) {
+      td.lock();
     }
     return td;
+  }
+
+  bool says_locked(ObjectId state) const {
+    const auto locked = objects_.find(state, "_is_locked");
+    const auto* flag = locked.has_value() ? objects_.get_if<bool>(*locked) : nullptr;
+    return flag != nullptr && *flag;
   }
 
   Entry read_entry(ObjectId id, int depth) {
     check_depth(depth);
     const auto* callee = objects_.callee(id);
-    if (callee != nullptr && is_tensordict_call(*callee)) {
+    if (callee != nullptr && (is_tensordict_call(*callee) || is_persistent(objects_, id))) {
       return read(id, depth);
+    }
+    if (tensors_.is_jagged(id)) {
+      return tensors_.read_jagged(id);
     }
     if (callee != nullptr && callee->module == "tensordict.tensorclass") {
       const bool is_stack = callee->name == "NonTensorStack";
@@ -125,14 +138,24 @@ class TensorDictReader {
                       " is not supported; allowed is 0");
   }
 
-  // The members are copied into one tensor for each key.
-  TensorDict read_lazy_stack(ObjectId state, int depth) {
-    std::vector<TensorDict> members;
+  LazyStackedTensorDict read_lazy_stack(ObjectId state, int depth) {
+    std::vector<AnyTensorDict> members;
     for (const auto member : objects_.sequence(objects_.field(state, "tensordicts"), "a stack")) {
       members.push_back(read(member, depth + 1));
     }
-    return stack(members,
-                 objects_.get<std::int64_t>(objects_.field(state, "stack_dim"), "stack_dim"));
+    std::optional<std::string> name;
+    if (const auto id = objects_.find(state, "_td_dim_name");
+        id.has_value() && objects_.get_if<std::monostate>(*id) == nullptr) {
+      name = objects_.text(*id, "a name");
+    }
+    LazyStackedTensorDict stack(
+        std::move(members),
+        objects_.get<std::int64_t>(objects_.field(state, "stack_dim"), "stack_dim"),
+        std::move(name));
+    if (says_locked(state)) {
+      stack.lock();
+    }
+    return stack;
   }
 
   std::optional<at::Device> read_device(std::optional<ObjectId> id) {
@@ -149,11 +172,12 @@ class TensorDictReader {
   const PickledObjects& objects_;
   TensorReader tensors_;
   CopyBudget budget_;
+  int files_ = 0;
 };
 
 }  // namespace
 
-TensorDict unpickle_tensordict(std::string_view bytes) {
+AnyTensorDict unpickle_tensordict(std::string_view bytes) {
   return read_untrusted("the pickle", [&] {
     const auto objects = read_pickle(bytes);
     return TensorDictReader(objects).read(objects.root());

@@ -4,8 +4,11 @@
 
 #include <optional>
 
+#include "codec/persistent_pickle.h"
 #include "codec/tensor_pickle.h"
 #include "codec/value_pickle.h"
+#include "tree/visit.h"
+#include "tree/walk.h"
 
 namespace tdref {
 namespace {
@@ -14,7 +17,26 @@ class TensorDictWriter {
  public:
   std::string finish() && { return std::move(writer_).finish(); }
 
-  void write(const TensorDict& td) {
+  void write(const TensorDictBase& td) {
+    visit_kind(td,
+               Overloaded{[&](const TensorDict& plain) { write_items(plain); },
+                          [&](const LazyStackedTensorDict& stack) { write_members(stack); },
+                          [&](const PersistentTensorDict& persistent) {
+                            write_persistent(writer_, persistent);
+                          }});
+  }
+
+  void write_consolidated(const Value& metadata, const at::Tensor& storage) {
+    writer_.global("tensordict._reductions", "_rebuild_tensordict_files_consolidated");
+    writer_.begin_tuple();
+    write_value(writer_, metadata);
+    write_tensor(writer_, storage);
+    writer_.end_tuple();
+    writer_.reduce();
+  }
+
+ private:
+  void write_items(const TensorDict& td) {
     begin_make();
     writer_.text("_tensordict");
     writer_.begin_dict();
@@ -28,27 +50,51 @@ class TensorDictWriter {
     write_common_state(td.batch_size(), td.device());
     writer_.text("_td_dim_names");
     write_names(td.names());
+    write_lock(td);
+    end_make();
+  }
+
+  void write_members(const LazyStackedTensorDict& stack) {
+    begin_make("tensordict._lazy", "LazyStackedTensorDict");
+    writer_.text("stack_dim");
+    writer_.integer(stack.stack_dim());
+    writer_.text("_batch_size");
+    write_sizes(writer_, stack.batch_size());
+    writer_.text("tensordicts");
+    writer_.begin_list();
+    for (std::size_t i = 0; i < stack.members().size(); ++i) {
+      path_.push_back(member_key(i));
+      write(*stack.members()[i]);
+      path_.pop_back();
+    }
+    writer_.end_list();
+    if (const auto& name = stack.stack_dim_name()) {
+      writer_.text("_td_dim_name");
+      writer_.text(*name);
+    }
+    write_hooks();
+    write_lock(stack);
+    end_make();
+  }
+
+  void write_lock(const TensorDictBase& td) {
     if (td.is_locked()) {
       writer_.text("_is_locked");
       writer_.boolean(true);
     }
-    end_make();
   }
 
-  void write_consolidated(const Value& metadata, const at::Tensor& storage) {
-    writer_.global("tensordict._reductions", "_rebuild_tensordict_files_consolidated");
-    writer_.begin_tuple();
-    write_value(writer_, metadata);
-    write_tensor(writer_, storage);
-    writer_.end_tuple();
-    writer_.reduce();
+  void write_hooks() {
+    for (const char* hook : {"_hook_out", "_hook_in"}) {
+      writer_.text(hook);
+      writer_.none();
+    }
   }
 
- private:
-  void begin_make() {
+  void begin_make(const char* module = "tensordict._td", const char* cls = "TensorDict") {
     writer_.global("tensordict._reductions", "_make_td");
     writer_.begin_tuple();
-    writer_.global("tensordict._td", "TensorDict");
+    writer_.global(module, cls);
     writer_.begin_dict();
   }
   void end_make() {
@@ -67,6 +113,8 @@ class TensorDictWriter {
   void write_entry(const TensorDict& parent, const Entry& entry) {
     if (const auto* leaf = entry.leaf()) {
       write_leaf(writer_, path_, *leaf);
+    } else if (const auto* jagged = entry.jagged()) {
+      write_jagged(writer_, *jagged);
     } else if (const auto* nested = entry.nested()) {
       write(*nested);
     } else if (entry.non_tensor()->stacked) {
@@ -109,10 +157,7 @@ class TensorDictWriter {
       write_data(member, c10::IntArrayRef(parent.batch_size()).slice(1), parent.device());
     }
     writer_.end_list();
-    for (const char* hook : {"_hook_out", "_hook_in"}) {
-      writer_.text(hook);
-      writer_.none();
-    }
+    write_hooks();
     end_object();
   }
 
@@ -154,7 +199,7 @@ class TensorDictWriter {
   KeyPath path_;
 };
 
-std::optional<Value> metadata_if_it_can_be_named(const TensorDict& td) {
+std::optional<Value> metadata_if_it_can_be_named(const TensorDictBase& td) {
   if (!td.is_consolidated()) {
     return std::nullopt;
   }
@@ -167,7 +212,7 @@ std::optional<Value> metadata_if_it_can_be_named(const TensorDict& td) {
 
 }  // namespace
 
-std::string pickle_tensordict(const TensorDict& td) {
+std::string pickle_tensordict(const TensorDictBase& td) {
   TensorDictWriter writer;
   if (const auto metadata = metadata_if_it_can_be_named(td)) {
     writer.write_consolidated(*metadata, td.consolidated().storage);

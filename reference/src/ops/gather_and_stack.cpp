@@ -10,7 +10,7 @@ namespace tdref {
 namespace {
 
 // What only dst can find wrong, before it is told anything.
-void check_row_count(const TensorDict& td, const Group& group) {
+void check_row_count(const TensorDictBase& td, const Group& group) {
   TORCH_CHECK(group.size() > 1, "gather_and_stack has no rows to stack in a group of one rank");
   TORCH_CHECK(
       !td.batch_size().empty() && td.batch_size()[0] == group.size() - 1,
@@ -21,7 +21,7 @@ void check_row_count(const TensorDict& td, const Group& group) {
       c10::IntArrayRef(td.batch_size()));
 }
 
-void send_row(const TensorDict& td, const Group& group, int group_dst, GatherWire wire) {
+void send_row(const TensorDictBase& td, const Group& group, int group_dst, GatherWire wire) {
   GatherMessage message;
   std::exception_ptr problem;
   try {
@@ -37,9 +37,9 @@ void send_row(const TensorDict& td, const Group& group, int group_dst, GatherWir
 
 }  // namespace
 
-TensorDict* gather_and_stack(const World& world,
-                             TensorDict& td,
-                             const GatherAndStackOptions& options) {
+TensorDictBase* gather_and_stack(const World& world,
+                                 TensorDictBase& td,
+                                 const GatherAndStackOptions& options) {
   const Group& group = world.group_or_default(options.group);
   const int group_rank = group.group_rank();
   const int group_dst = group.group_rank_of(options.dst);
@@ -50,13 +50,13 @@ TensorDict* gather_and_stack(const World& world,
   }
   const auto received = gather_messages(group, group_dst, wire, {});
   check_row_count(td, group);
-  std::vector<TensorDict> rows;
+  std::vector<AnyTensorDict> rows;
   for (int sender = 0; sender < group.size(); ++sender) {
     if (sender != group_dst) {
       rows.push_back(decode(received[static_cast<std::size_t>(sender)], sender));
     }
   }
-  td.update_in_place(stack(rows));
+  td.update_in_place(*stack(rows));
   return &td;
 }
 

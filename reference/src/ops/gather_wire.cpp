@@ -17,13 +17,18 @@
 namespace tdref {
 namespace {
 
-// A storage keeps the elements, but neither history, device, layout nor class of the leaves.
-bool is_kept_by_a_storage(const TensorDict& td) {
+// A storage keeps the elements, but neither history, device, layout nor class of the leaves, nor
+// the file of a persistent tensordict.
+bool is_kept_by_a_storage(const TensorDictBase& td) {
+  if (holds_persistent(td)) {
+    return false;
+  }
   bool kept = true;
-  for_each_leaf(td, [&](const KeyPath&, const Leaf& leaf) {
-    const auto& tensor = leaf.tensor;
-    kept = kept && !leaf.is_parameter && !tensor.requires_grad() && tensor.device().is_cpu() &&
-           tensor.layout() == at::kStrided && !tensor.is_nested();
+  for_each_leaf(td, [&](const KeyPath&, const Entry& entry) {
+    const auto* leaf = entry.leaf();
+    kept = kept && leaf != nullptr && (leaf->cls == kTensor || leaf->cls == kMemoryMappedTensor) &&
+           !leaf->tensor.requires_grad() && leaf->tensor.device().is_cpu() &&
+           leaf->tensor.layout() == at::kStrided && !leaf->tensor.is_nested();
   });
   return kept;
 }
@@ -41,14 +46,14 @@ std::string_view as_bytes(const at::Tensor& tensor) {
   return {static_cast<const char*>(tensor.const_data_ptr()), tensor.nbytes()};
 }
 
-std::optional<GatherMessage> encode_storage(const TensorDict& td) {
+std::optional<GatherMessage> encode_storage(const TensorDictBase& td) {
   if (!is_kept_by_a_storage(td)) {
     return std::nullopt;
   }
   try {
     const auto consolidated = consolidate(td);
-    const auto& storage = consolidated.consolidated().storage;
-    const auto metadata = pickle_to_send(pickle_value(consolidated_metadata(consolidated)));
+    const auto& storage = consolidated->consolidated().storage;
+    const auto metadata = pickle_to_send(pickle_value(consolidated_metadata(*consolidated)));
     return GatherMessage{GatherKind::kStorage, storage.numel(), at::cat({storage, metadata})};
   } catch (const c10::NotImplementedError&) {
     return std::nullopt;  // the pickle may still work
@@ -94,7 +99,7 @@ GatherWire gather_wire_for(const std::string& backend) {
   return backend == "gloo" ? GatherWire::kStorages : GatherWire::kObjects;
 }
 
-GatherMessage encode(const TensorDict& td, GatherWire wire) {
+GatherMessage encode(const TensorDictBase& td, GatherWire wire) {
   if (wire == GatherWire::kStorages) {
     if (auto message = encode_storage(td)) {
       return *std::move(message);
@@ -126,7 +131,7 @@ std::vector<GatherMessage> gather_messages(const Group& group,
   return messages;
 }
 
-TensorDict decode(const GatherMessage& message, int group_rank) {
+AnyTensorDict decode(const GatherMessage& message, int group_rank) {
   TORCH_CHECK_VALUE(message.kind != GatherKind::kNothing && message.buffer.numel() > 0,
                     "group rank ",
                     group_rank,
@@ -134,7 +139,7 @@ TensorDict decode(const GatherMessage& message, int group_rank) {
   const bool is_pickle = message.kind == GatherKind::kPickle;
   const auto storage_bytes = is_pickle ? 0 : message.storage_bytes;
   const auto pickle = as_bytes(message.buffer).substr(static_cast<std::size_t>(storage_bytes));
-  TensorDict row =
+  AnyTensorDict row =
       is_pickle ? unpickle_tensordict(pickle)
                 : rebuild(unpickle_value(pickle), message.buffer.narrow(0, 0, storage_bytes));
   if (Observer* observer = current_observer()) {

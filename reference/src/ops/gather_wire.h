@@ -33,7 +33,7 @@ struct GatherMessage {
 /// Encodes a tensordict: as a storage where the wire has it and nothing is lost, else as a pickle.
 ///
 /// Errors  c10::NotImplementedError: the tensordict cannot be pickled.
-GatherMessage encode(const TensorDict& td, GatherWire wire);
+GatherMessage encode(const TensorDictBase& td, GatherWire wire);
 
 /// Gathers what every rank contributes on rank `group_dst`, by group rank, and nothing elsewhere.
 ///
@@ -45,6 +45,6 @@ std::vector<GatherMessage> gather_messages(const Group& group,
 
 /// Errors  c10::ValueError: the message is not a tensordict, or is empty because its rank could not
 ///         encode its own.
-TensorDict decode(const GatherMessage& message, int group_rank);
+AnyTensorDict decode(const GatherMessage& message, int group_rank);
 
 }  // namespace tdref

@@ -5,7 +5,7 @@
 
 namespace tdref {
 
-std::optional<Works> irecv(const World& world, TensorDict& td, const IrecvOptions& options) {
+std::optional<Works> irecv(const World& world, TensorDictBase& td, const IrecvOptions& options) {
   const Peer peer = resolve_peer(world, {"src", options.src, options.group_src, options.group});
   const TagOptions tags{options.init_tag, options.pseudo_rand};
   const Transfer transfer = plan_receipt(peer, td, {tags, options.consolidated});

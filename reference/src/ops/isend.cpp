@@ -5,7 +5,7 @@
 
 namespace tdref {
 
-IsendResult isend(const World& world, const TensorDict& td, const IsendOptions& options) {
+IsendResult isend(const World& world, const TensorDictBase& td, const IsendOptions& options) {
   const Peer peer = resolve_peer(world, {"dst", options.dst, options.group_dst, options.group});
   const TagOptions tags{options.init_tag, options.pseudo_rand};
   const Transfer transfer = plan_send(peer, td, {tags, options.consolidated});

@@ -12,6 +12,7 @@
 #include "group/agreement.h"
 #include "ops/structure.h"
 #include "plan/pseudo_random.h"
+#include "tree/walk.h"
 
 namespace tdref {
 namespace {
@@ -70,7 +71,7 @@ at::Tensor plain_bytes(const at::Tensor& tensor) {
   return tensor.detach().resolve_conj().resolve_neg().contiguous();
 }
 
-std::vector<PlannedLeaf> leaves_to_send(const TensorDict& td, const TagOptions& tags) {
+std::vector<PlannedLeaf> leaves_to_send(const TensorDictBase& td, const TagOptions& tags) {
   auto leaves = plan_transfer(td, tags);
   std::for_each(leaves.begin(), leaves.end(), check_has_bytes);
   for (auto& leaf : leaves) {
@@ -79,8 +80,15 @@ std::vector<PlannedLeaf> leaves_to_send(const TensorDict& td, const TagOptions& 
   return leaves;
 }
 
-std::vector<PlannedLeaf> leaves_to_receive(const TensorDict& td, const TagOptions& tags) {
+void check_in_memory(const TensorDictBase& td) {
+  TORCH_CHECK_NOT_IMPLEMENTED(!holds_persistent(td),
+                              "a persistent tensordict cannot be received into: its file is only "
+                              "read");
+}
+
+std::vector<PlannedLeaf> leaves_to_receive(const TensorDictBase& td, const TagOptions& tags) {
   auto leaves = plan_transfer(td, tags);
+  check_in_memory(td);
   for (const auto& leaf : leaves) {
     check_has_bytes(leaf);
     check_unshared(leaf);
@@ -106,7 +114,7 @@ void refuse(const Peer& peer, Side side, const TransferOptions& options, const c
 
 Transfer plan(const Peer& peer,
               Side side,
-              const TensorDict& td,
+              const TensorDictBase& td,
               const TransferOptions& options,
               const std::function<std::vector<PlannedLeaf>()>& find_messages) {
   try {
@@ -165,7 +173,7 @@ Peer resolve_peer(const World& world, const PeerArguments& arguments) {
   return {group, peer};
 }
 
-Transfer plan_send(const Peer& peer, const TensorDict& td, const TransferOptions& options) {
+Transfer plan_send(const Peer& peer, const TensorDictBase& td, const TransferOptions& options) {
   return plan(peer, Side::kSends, td, options, [&]() -> std::vector<PlannedLeaf> {
     if (!options.consolidated) {
       return leaves_to_send(td, options.tags);
@@ -176,7 +184,7 @@ Transfer plan_send(const Peer& peer, const TensorDict& td, const TransferOptions
   });
 }
 
-Transfer plan_receipt(const Peer& peer, const TensorDict& td, const TransferOptions& options) {
+Transfer plan_receipt(const Peer& peer, const TensorDictBase& td, const TransferOptions& options) {
   return plan(peer, Side::kReceives, td, options, [&]() -> std::vector<PlannedLeaf> {
     if (!options.consolidated) {
       return leaves_to_receive(td, options.tags);

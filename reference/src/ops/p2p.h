@@ -55,14 +55,15 @@ struct Transfer {
 /// Peer    is told of the error, if both ranks compare.
 /// Errors  c10::ValueError: as plan_transfer(). c10::NotImplementedError: a leaf whose elements
 ///         cannot travel as bytes (sparse, jagged, quantized, not on the CPU).
-Transfer plan_send(const Peer& peer, const TensorDict& td, const TransferOptions& options);
+Transfer plan_send(const Peer& peer, const TensorDictBase& td, const TransferOptions& options);
 
 /// Plans a receipt.
 ///
 /// Peer    as plan_send().
 /// Errors  as plan_send(), and c10::ValueError: a leaf with elements that share memory (expanded).
-///         AttributeError: consolidated, and the tensordict is not.
-Transfer plan_receipt(const Peer& peer, const TensorDict& td, const TransferOptions& options);
+///         AttributeError: consolidated, and the tensordict is not. c10::NotImplementedError: a
+///         persistent tensordict, whose file is only read.
+Transfer plan_receipt(const Peer& peer, const TensorDictBase& td, const TransferOptions& options);
 
 /// Posts all messages and waits for them.
 ///

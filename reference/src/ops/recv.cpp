@@ -5,7 +5,9 @@
 
 namespace tdref {
 
-std::optional<std::int64_t> recv(const World& world, TensorDict& td, const RecvOptions& options) {
+std::optional<std::int64_t> recv(const World& world,
+                                 TensorDictBase& td,
+                                 const RecvOptions& options) {
   const Peer peer = resolve_peer(world, {"src", options.src, options.group_src, options.group});
   const TagOptions tags{options.init_tag, options.pseudo_rand};
   const Transfer transfer = plan_receipt(peer, td, {tags, options.consolidated});

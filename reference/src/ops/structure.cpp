@@ -52,7 +52,7 @@ std::string describe_leaves(const std::vector<PlannedLeaf>& plan, const TagOptio
   return text;
 }
 
-std::string describe_storage(const TensorDict& td) {
+std::string describe_storage(const TensorDictBase& td) {
   const bool is_consolidated = td.is_consolidated();
   const auto layout = is_consolidated ? Layout{} : lay_out(td);
   const auto* storage = is_consolidated ? &td.consolidated().storage : nullptr;
@@ -60,8 +60,7 @@ std::string describe_storage(const TensorDict& td) {
                               is_consolidated ? storage->numel() : layout.total_bytes,
                               " bytes");
   auto span = layout.spans.begin();
-  for_each_leaf(td, [&](const KeyPath& key, const Leaf& leaf) {
-    const auto& tensor = leaf.tensor;
+  for_each_tensor(td, [&](const KeyPath& key, const at::Tensor& tensor) {
     append_leaf(text, key, tensor);
     const auto itemsize = static_cast<std::int64_t>(tensor.itemsize());
     text += " from byte ";

@@ -12,8 +12,8 @@ namespace tdref {
 /// leaf: "float32[2, 3] 'n/b'". Two transfers fit exactly if their lines are equal.
 std::string describe_leaves(const std::vector<PlannedLeaf>& plan, const TagOptions& tags);
 
-/// Writes what the consolidated storage of a tensordict holds, or would hold: one line for its size and one for each leaf, in
-/// insertion order, with the byte at which it starts.
-std::string describe_storage(const TensorDict& td);
+/// Writes what the consolidated storage of a tensordict holds, or would hold: one line for its size
+/// and one for each leaf, in insertion order, with the byte at which it starts.
+std::string describe_storage(const TensorDictBase& td);
 
 }  // namespace tdref

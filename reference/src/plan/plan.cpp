@@ -5,12 +5,14 @@
 #include <optional>
 
 #include "plan/pseudo_random.h"
+#include "tree/visit.h"
+#include "tree/walk.h"
 
 namespace tdref {
 namespace {
 
-// The largest tag that a Python rank can send or receive with: its binding refuses 2^31 - 1.
-constexpr std::int64_t kMaxTag = std::numeric_limits<std::int32_t>::max() - 1;
+// c10d takes tags as int.
+constexpr std::int64_t kMaxTag = std::numeric_limits<std::int32_t>::max();
 
 class Tags {
  public:
@@ -39,28 +41,60 @@ class Tags {
   std::optional<PseudoRandomTags> pseudo_random_;
 };
 
-void visit(const TensorDict& td, KeyPath& path, Tags& tags, std::vector<PlannedLeaf>& plan) {
-  for (const Item* item : td.sorted_items()) {
-    path.push_back(item->key);
-    if (const auto* leaf = item->value.leaf()) {
-      plan.push_back({path, tags.next(path), leaf->tensor});
-    } else if (const auto* nested = item->value.nested()) {
-      visit(*nested, path, tags, plan);
-    }
-    path.pop_back();
+class Planner {
+ public:
+  explicit Planner(const TagOptions& options) : tags_(options) {}
+
+  void visit(const TensorDictBase& td) {
+    visit_kind(td,
+               Overloaded{[&](const TensorDict& plain) { visit_items(plain); },
+                          [&](const LazyStackedTensorDict& stack) { visit_members(stack); },
+                          [&](const PersistentTensorDict& persistent) {
+                            visit_items(persistent.contents());
+                          }});
   }
-}
+
+  std::vector<PlannedLeaf> finish() && { return std::move(plan_); }
+
+ private:
+  void visit_items(const TensorDict& td) {
+    for (const Item* item : td.sorted_items()) {
+      path_.push_back(item->key);
+      TORCH_CHECK_NOT_IMPLEMENTED(item->value.jagged() == nullptr,
+                                  "leaf ",
+                                  to_string(path_),
+                                  " cannot be transferred: it is jagged; allowed are strided "
+                                  "tensors");
+      if (const auto* leaf = item->value.leaf()) {
+        plan_.push_back({path_, tags_.next(path_), leaf->tensor});
+      } else if (const auto* nested = item->value.nested()) {
+        visit(*nested);
+      }
+      path_.pop_back();
+    }
+  }
+
+  void visit_members(const LazyStackedTensorDict& stack) {
+    for (std::size_t i = 0; i < stack.members().size(); ++i) {
+      path_.push_back(member_key(i));
+      visit(*stack.members()[i]);
+      path_.pop_back();
+    }
+  }
+
+  Tags tags_;
+  KeyPath path_;
+  std::vector<PlannedLeaf> plan_;
+};
 
 }  // namespace
 
-std::vector<PlannedLeaf> plan_transfer(const TensorDict& td, const TagOptions& options) {
+std::vector<PlannedLeaf> plan_transfer(const TensorDictBase& td, const TagOptions& options) {
   TORCH_CHECK_VALUE(
       options.init_tag >= 0, "Tag must be nonnegative, got init_tag=", options.init_tag);
-  Tags tags(options);
-  std::vector<PlannedLeaf> plan;
-  KeyPath path;
-  visit(td, path, tags, plan);
-  return plan;
+  Planner planner(options);
+  planner.visit(td);
+  return std::move(planner).finish();
 }
 
 std::int64_t last_tag(const std::vector<PlannedLeaf>& plan, const TagOptions& options) {

@@ -10,6 +10,9 @@ std::string_view kind_of(const Entry& entry) {
   if (entry.leaf() != nullptr) {
     return "a tensor";
   }
+  if (entry.jagged() != nullptr) {
+    return "a jagged tensor";
+  }
   return entry.nested() != nullptr ? "a tensordict" : "non-tensor data";
 }
 

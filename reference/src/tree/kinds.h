@@ -5,8 +5,8 @@
 
 namespace tdref {
 
-/// Errors  c10::Error: one entry is a tensor, a tensordict or non-tensor data, and the other is
-///         not.
+/// Errors  c10::Error: one entry is a tensor, a jagged tensor, a tensordict or non-tensor data, and
+///         the other is not.
 void check_same_kind(const std::string& key, const Entry& a, const Entry& b);
 
 }  // namespace tdref

@@ -4,13 +4,15 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/stack.h>
 
+#include <algorithm>
+
 #include "tree/kinds.h"
+#include "tree/visit.h"
 
 namespace tdref {
 namespace {
 
 void check_rows_agree(const std::vector<TensorDict>& rows) {
-  TORCH_CHECK(!rows.empty(), "stack expects at least one tensordict");
   const auto& first = rows.front();
   for (std::size_t i = 1; i < rows.size(); ++i) {
     TORCH_CHECK(rows[i].batch_size() == first.batch_size(),
@@ -78,19 +80,15 @@ NonTensor stack_data(const std::vector<TensorDict>& rows,
   return {std::move(data), true};
 }
 
-TensorDict stack_nested(const std::vector<TensorDict>& rows,
-                        const std::string& key,
-                        std::int64_t dim) {
-  std::vector<TensorDict> nested;
+Entry stack_nested(const std::vector<TensorDict>& rows, const std::string& key, std::int64_t dim) {
+  std::vector<AnyTensorDict> nested;
   for (const auto& row : rows) {
-    nested.push_back(*row.get(key).nested());
+    nested.push_back(AnyTensorDict(*row.get(key).nested()));
   }
   return stack(nested, dim);
 }
 
-}  // namespace
-
-TensorDict stack(const std::vector<TensorDict>& rows, std::int64_t dim) {
+TensorDict stack_dense(const std::vector<TensorDict>& rows, std::int64_t dim) {
   check_rows_agree(rows);
   Shape batch_size = rows.front().batch_size();
   TORCH_CHECK(dim >= 0 && dim <= static_cast<std::int64_t>(batch_size.size()),
@@ -100,6 +98,10 @@ TensorDict stack(const std::vector<TensorDict>& rows, std::int64_t dim) {
   batch_size.insert(batch_size.begin() + dim, static_cast<std::int64_t>(rows.size()));
   TensorDict result(std::move(batch_size), rows.front().device());
   for (const auto& [key, value] : rows.front().items()) {
+    TORCH_CHECK(value.jagged() == nullptr,
+                "the jagged tensors under '",
+                key,
+                "' cannot be stacked: that takes a second ragged dimension");
     if (value.leaf() != nullptr) {
       result.set(key, stack_leaf(rows, key, dim));
     } else if (value.nested() != nullptr) {
@@ -109,6 +111,81 @@ TensorDict stack(const std::vector<TensorDict>& rows, std::int64_t dim) {
     }
   }
   return result;
+}
+
+bool are_lazy_alike(const std::vector<AnyTensorDict>& rows) {
+  const auto* first = rows.front()->as<LazyStackedTensorDict>();
+  return first != nullptr && std::all_of(rows.begin(), rows.end(), [&](const AnyTensorDict& row) {
+           const auto* lazy = row->as<LazyStackedTensorDict>();
+           return lazy != nullptr && lazy->stack_dim() == first->stack_dim() &&
+                  lazy->members().size() == first->members().size();
+         });
+}
+
+// Stacks all first members, all second members, and so on. `dim` is a new dimension before, at or
+// behind the one that the rows are stacked along.
+LazyStackedTensorDict stack_members(const std::vector<AnyTensorDict>& rows, std::int64_t dim) {
+  const auto& first = *rows.front()->as<LazyStackedTensorDict>();
+  const bool is_before = dim <= first.stack_dim();
+  std::vector<AnyTensorDict> members;
+  for (std::size_t i = 0; i < first.members().size(); ++i) {
+    std::vector<AnyTensorDict> alike;
+    for (const auto& row : rows) {
+      alike.push_back(row->as<LazyStackedTensorDict>()->members()[i]);
+    }
+    members.push_back(stack(alike, is_before ? dim : dim - 1));
+  }
+  return LazyStackedTensorDict(std::move(members),
+                               is_before ? first.stack_dim() + 1 : first.stack_dim(),
+                               first.stack_dim_name());
+}
+
+std::vector<TensorDict> all_dense(const std::vector<AnyTensorDict>& rows) {
+  std::vector<TensorDict> dense;
+  for (const auto& row : rows) {
+    dense.push_back(to_dense(*row));
+  }
+  return dense;
+}
+
+TensorDict dense_items(const TensorDict& td) {
+  TensorDict dense(td.batch_size(), td.device());
+  dense.set_names(td.names());
+  for (const auto& [key, value] : td.items()) {
+    const auto* nested = value.nested();
+    dense.set(key, nested == nullptr ? value : Entry(to_dense(*nested)));
+  }
+  return dense;
+}
+
+}  // namespace
+
+AnyTensorDict stack(const std::vector<AnyTensorDict>& rows, std::int64_t dim) {
+  TORCH_CHECK(!rows.empty(), "stack expects at least one tensordict");
+  if (are_lazy_alike(rows)) {
+    return stack_members(rows, dim);
+  }
+  const bool plain = std::all_of(rows.begin(), rows.end(), [](const AnyTensorDict& row) {
+    return row->as<TensorDict>() != nullptr;
+  });
+  if (!plain) {
+    return stack_dense(all_dense(rows), dim);
+  }
+  std::vector<TensorDict> as_they_are;
+  for (const auto& row : rows) {
+    as_they_are.push_back(*row->as<TensorDict>());
+  }
+  return stack_dense(as_they_are, dim);
+}
+
+TensorDict to_dense(const TensorDictBase& td) {
+  return visit_kind(
+      td,
+      Overloaded{[](const TensorDict& plain) { return dense_items(plain); },
+                 [](const LazyStackedTensorDict& stack) {
+                   return stack_dense(all_dense(stack.members()), stack.stack_dim());
+                 },
+                 [](const PersistentTensorDict& persistent) { return persistent.contents(); }});
 }
 
 }  // namespace tdref

@@ -8,13 +8,20 @@
 namespace tdref {
 
 /// Stacks tensordicts along a new dimension; non-tensor data becomes a stack of the data of each
-/// row.
+/// row. Lazy stacks of the same dimension and number of members stay lazy: members are stacked with
+/// members. Rows of different kinds become dense first.
 ///
 /// Order   of the keys: that of the first row.
-/// Shapes  rows have one batch size *B and equal keys and shapes; the result has `rows.size()` at
-///         `dim` of *B.
+/// Shapes  rows have one batch size *B and equal keys and shapes, or the members of lazy stacks do;
+///         the result has `rows.size()` at `dim` of *B.
 /// Errors  c10::Error, naming the key and the rows: no rows; other keys, kinds, shapes, dtypes or
-///         batch sizes.
-TensorDict stack(const std::vector<TensorDict>& rows, std::int64_t dim = 0);
+///         batch sizes; jagged tensors, which have no second ragged dimension.
+/// Source  tensordict 0.15.3 torch.stack
+AnyTensorDict stack(const std::vector<AnyTensorDict>& rows, std::int64_t dim = 0);
+
+/// Copies a tensordict of any kind into one that holds one tensor under each key, here and below.
+///
+/// Errors  as stack().
+TensorDict to_dense(const TensorDictBase& td);
 
 }  // namespace tdref

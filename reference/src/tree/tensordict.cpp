@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "tree/visit.h"
+
 namespace tdref {
 namespace {
 
@@ -17,6 +19,27 @@ void check_batch(const std::string& key, c10::IntArrayRef shape, const Shape& ba
               shape,
               ", but every shape in this tensordict begins with its batch size ",
               c10::IntArrayRef(batch_size));
+}
+
+void check_jagged(const std::string& key, const Jagged& jagged) {
+  TORCH_CHECK_TYPE(jagged.values.defined() && jagged.offsets.defined(),
+                   "the jagged tensor for '",
+                   key,
+                   "' needs values and offsets");
+  const auto& lengths = jagged.lengths;
+  TORCH_CHECK(
+      jagged.offsets.dim() == 1 && jagged.rows() >= 0 &&
+          (!lengths.defined() || (lengths.dim() == 1 && lengths.size(0) == jagged.rows())) &&
+          1 <= jagged.ragged_idx && jagged.ragged_idx <= jagged.values.dim(),
+      "the jagged tensor for '",
+      key,
+      "' has ",
+      jagged.offsets.sizes(),
+      " offsets, values of shape ",
+      jagged.values.sizes(),
+      " and the ragged dimension ",
+      jagged.ragged_idx,
+      ", which do not go together");
 }
 
 // A datum that stands for the rows of a batch must have as many rows.
@@ -38,38 +61,21 @@ void check_batch(const std::string& key, const NonTensor& value, const Shape& ba
 
 }  // namespace
 
-std::string to_string(const KeyPath& path) {
-  if (path.size() == 1) {
-    return "'" + path[0] + "'";
-  }
-  std::string text = "(";
-  for (const auto& key : path) {
-    text += (text.size() > 1 ? ", '" : "'") + key + "'";
-  }
-  return text + ")";
-}
-
 TensorDict::TensorDict(Shape batch_size, std::optional<at::Device> device)
-    : batch_size_(std::move(batch_size)), device_(device) {
-  for (const auto dimension : batch_size_) {
-    TORCH_CHECK_VALUE(dimension >= 0,
-                      "a batch size has no negative dimension, got ",
-                      c10::IntArrayRef(batch_size_));
-  }
-}
+    : TensorDictBase(std::move(batch_size), device) {}
 
 void TensorDict::set_names(DimNames names) {
-  TORCH_CHECK_VALUE(names.empty() || names.size() == batch_size_.size(),
+  TORCH_CHECK_VALUE(names.empty() || names.size() == batch_size().size(),
                     "got ",
                     names.size(),
                     " names for the ",
-                    batch_size_.size(),
+                    batch_size().size(),
                     " batch dimensions");
   names_ = std::move(names);
 }
 
 void TensorDict::check_unlocked(const std::string& key) const {
-  TORCH_CHECK(!locked_,
+  TORCH_CHECK(!is_locked(),
               "Cannot modify locked TensorDict: the entry '",
               key,
               "' can only be written into in place. Unlock it first.");
@@ -79,14 +85,17 @@ void TensorDict::set(const std::string& key, Entry entry) {
   check_unlocked(key);
   if (auto* leaf = entry.leaf()) {
     TORCH_CHECK_TYPE(leaf->tensor.defined(), "the tensor for '", key, "' is undefined");
-    check_batch(key, leaf->tensor.sizes(), batch_size_);
-    if (device_.has_value() && leaf->tensor.device() != *device_) {
-      leaf->tensor = leaf->tensor.to(*device_);
+    check_batch(key, leaf->tensor.sizes(), batch_size());
+    if (device().has_value() && leaf->tensor.device() != *device()) {
+      leaf->tensor = leaf->tensor.to(*device());
     }
+  } else if (const auto* jagged = entry.jagged()) {
+    check_jagged(key, *jagged);
+    check_batch(key, c10::IntArrayRef(jagged->rows()), batch_size());
   } else if (const auto* nested = entry.nested()) {
-    check_batch(key, nested->batch_size(), batch_size_);
+    check_batch(key, nested->batch_size(), batch_size());
   } else {
-    check_batch(key, *entry.non_tensor(), batch_size_);
+    check_batch(key, *entry.non_tensor(), batch_size());
   }
   if (const auto place = index_.find(key); place != index_.end()) {
     items_[place->second].value = std::move(entry);
@@ -102,11 +111,17 @@ void TensorDict::set(const std::string& key, at::Tensor tensor) {
 void TensorDict::set(const std::string& key, Leaf leaf) {
   set(key, Entry(std::move(leaf)));
 }
-void TensorDict::set(const std::string& key, TensorDict nested) {
-  set(key, Entry(std::move(nested)));
+void TensorDict::set(const std::string& key, Jagged jagged) {
+  set(key, Entry(std::move(jagged)));
 }
 void TensorDict::set(const std::string& key, NonTensor data) {
   set(key, Entry(std::move(data)));
+}
+void TensorDict::set(const std::string& key, TensorDict nested) {
+  set(key, Entry(std::move(nested)));
+}
+void TensorDict::set(const std::string& key, LazyStackedTensorDict nested) {
+  set(key, Entry(std::move(nested)));
 }
 
 const Entry* TensorDict::find(const std::string& key) const {
@@ -129,7 +144,7 @@ const Entry& TensorDict::get(const KeyPath& path) const {
   TORCH_CHECK_VALUE(!path.empty(), "a key path names at least one key");
   const Entry* entry = &get(path.front());
   for (auto key = path.begin() + 1; key != path.end(); ++key) {
-    const auto* nested = entry->nested();
+    const auto* nested = entry->nested() == nullptr ? nullptr : entry->nested()->as<TensorDict>();
     TDREF_CHECK_WITH(KeyError,
                      nested != nullptr && nested->contains(*key),
                      "key ",
@@ -144,8 +159,9 @@ TensorDict& TensorDict::edit_nested(const std::string& key) {
   check_unlocked(key);
   get(key);
   auto* nested = find(key)->nested();
-  TORCH_CHECK_TYPE(nested != nullptr, "the entry '", key, "' is not a tensordict");
-  return *nested;
+  auto* td = nested == nullptr ? nullptr : nested->as<TensorDict>();
+  TORCH_CHECK_TYPE(td != nullptr, "the entry '", key, "' is not a TensorDict");
+  return *td;
 }
 
 void TensorDict::erase(const std::string& key) {
@@ -182,7 +198,7 @@ std::vector<const Item*> TensorDict::sorted_items() const {
 }
 
 void TensorDict::lock() {
-  locked_ = true;
+  set_locked(true);
   for (auto& item : items_) {
     if (auto* nested = item.value.nested()) {
       nested->lock();
@@ -191,8 +207,7 @@ void TensorDict::lock() {
 }
 
 void TensorDict::unlock() {
-  locked_ = false;
-  consolidated_.reset();
+  set_locked(false);
   for (auto& item : items_) {
     if (auto* nested = item.value.nested()) {
       nested->unlock();
@@ -200,16 +215,28 @@ void TensorDict::unlock() {
   }
 }
 
-const Consolidated& TensorDict::consolidated() const {
-  TDREF_CHECK_WITH(AttributeError,
-                   consolidated_.has_value(),
-                   "the tensordict has no consolidated storage; call consolidate() first");
-  return *consolidated_;
+AnyTensorDict::AnyTensorDict(const TensorDictBase& td) : data_(copy_of(td)) {}
+
+AnyTensorDict::Data AnyTensorDict::copy_of(const TensorDictBase& td) {
+  return visit_kind(td, [](const auto& of_its_kind) { return Data(of_its_kind); });
 }
 
-void TensorDict::set_consolidated(Consolidated state) {
-  consolidated_ = std::move(state);
-  lock();
+const TensorDictBase& AnyTensorDict::operator*() const {
+  return std::visit([](const auto& td) -> const TensorDictBase& { return td; }, data_);
+}
+
+TensorDictBase& AnyTensorDict::operator*() {
+  return std::visit([](auto& td) -> TensorDictBase& { return td; }, data_);
+}
+
+const TensorDictBase* Entry::nested() const {
+  const auto* td = std::get_if<AnyTensorDict>(&data_);
+  return td == nullptr ? nullptr : &**td;
+}
+
+TensorDictBase* Entry::nested() {
+  auto* td = std::get_if<AnyTensorDict>(&data_);
+  return td == nullptr ? nullptr : &**td;
 }
 
 const at::Tensor& Entry::tensor() const {

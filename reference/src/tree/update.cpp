@@ -6,6 +6,9 @@
 #include <algorithm>
 
 #include "tree/kinds.h"
+#include "tree/select.h"
+#include "tree/stack.h"
+#include "tree/visit.h"
 
 namespace tdref {
 namespace {
@@ -35,7 +38,7 @@ void check_writable(const std::string& key, const at::Tensor& target, const at::
 
 // The two may divide a leaf's dimensions differently between batch and element; where both have a
 // batch dimension, it is the same. The shapes of the leaves decide the rest.
-void check_batch_size(const TensorDict& target, const TensorDict& source) {
+void check_batch_size(const TensorDictBase& target, const TensorDictBase& source) {
   const c10::IntArrayRef got = source.batch_size();
   const c10::IntArrayRef wanted = target.batch_size();
   const auto common = std::min(got.size(), wanted.size());
@@ -46,45 +49,125 @@ void check_batch_size(const TensorDict& target, const TensorDict& source) {
               wanted);
 }
 
-void check_fits(const TensorDict& target, const TensorDict& source) {
+void check_jagged_fits(const std::string& key, const Jagged& target, const Jagged& source) {
+  TORCH_CHECK(target.ragged_idx == source.ragged_idx &&
+                  target.lengths.defined() == source.lengths.defined() &&
+                  target.offsets.sizes() == source.offsets.sizes(),
+              "the jagged tensor for '",
+              key,
+              "' has other rows than the entry");
+  check_writable(key, target.values, source.values);
+}
+
+// The rows of `source` that go to the members of `target`.
+std::vector<AnyTensorDict> rows_for(const LazyStackedTensorDict& target,
+                                    const TensorDictBase& source) {
   check_batch_size(target, source);
-  for (const auto& [key, value] : source.items()) {
-    const auto* place = target.find(key);
-    if (place == nullptr) {
-      TORCH_CHECK(
-          !target.is_locked(), "Cannot modify locked TensorDict: the key '", key, "' is not in it");
-      continue;
-    }
-    check_same_kind(key, *place, value);
-    if (const auto* leaf = place->leaf()) {
-      check_writable(key, leaf->tensor, value.tensor());
-    } else if (const auto* nested = place->nested()) {
-      check_fits(*nested, *value.nested());
-    }
+  const auto dim = target.stack_dim();
+  TORCH_CHECK(dim < static_cast<std::int64_t>(source.batch_size().size()),
+              "a source with batch size ",
+              c10::IntArrayRef(source.batch_size()),
+              " has no rows for a lazy stack along dimension ",
+              dim);
+  std::vector<AnyTensorDict> rows;
+  for (std::size_t i = 0; i < target.members().size(); ++i) {
+    rows.push_back(select(source, dim, static_cast<std::int64_t>(i)));
   }
+  return rows;
 }
 
 }  // namespace
 
-void TensorDict::update_in_place(const TensorDict& source) {
-  check_fits(*this, source);
-  const at::NoGradGuard elements_have_no_history;
-  write(source);
-}
+/// The two passes of update_in_place(): nothing is written before everything is known to fit.
+class InPlaceUpdate {
+ public:
+  static void check_fits(const TensorDictBase& target, const TensorDictBase& source) {
+    visit_kind(target,
+               Overloaded{[&](const TensorDict& plain) { check_items_fit(plain, source); },
+                          [&](const LazyStackedTensorDict& stack) {
+                            const auto rows = rows_for(stack, source);
+                            for (std::size_t i = 0; i < rows.size(); ++i) {
+                              check_fits(*stack.members()[i], *rows[i]);
+                            }
+                          },
+                          [](const PersistentTensorDict& persistent) {
+                            TORCH_CHECK(false,
+                                        "the tensordict of the file ",
+                                        persistent.place().filename,
+                                        " is only read; it cannot be written into");
+                          }});
+  }
 
-void TensorDict::write(const TensorDict& source) {
-  for (const auto& [key, value] : source.items()) {
-    Entry* place = find(key);
-    if (place == nullptr) {
-      set(key, value);
-    } else if (const auto* leaf = place->leaf()) {
-      leaf->tensor.copy_(value.tensor());
-    } else if (auto* nested = place->nested()) {
-      nested->write(*value.nested());
+  static void write(TensorDictBase& target, const TensorDictBase& source) {
+    if (auto* stack = target.as<LazyStackedTensorDict>()) {
+      const auto rows = rows_for(*stack, source);
+      for (std::size_t i = 0; i < rows.size(); ++i) {
+        write(*stack->edit_members()[i], *rows[i]);
+      }
+    } else if (const auto* plain = source.as<TensorDict>()) {
+      write_items(*target.as<TensorDict>(), *plain);
     } else {
-      *place = value;
+      write_items(*target.as<TensorDict>(), to_dense(source));
     }
   }
+
+ private:
+  static void check_items_fit(const TensorDict& target, const TensorDictBase& source) {
+    const auto* plain = source.as<TensorDict>();
+    if (plain == nullptr) {
+      return check_items_fit(target, to_dense(source));
+    }
+    check_batch_size(target, source);
+    for (const auto& [key, value] : plain->items()) {
+      const auto* place = target.find(key);
+      if (place == nullptr) {
+        TORCH_CHECK(!target.is_locked(),
+                    "Cannot modify locked TensorDict: the key '",
+                    key,
+                    "' is not in it");
+        continue;
+      }
+      check_same_kind(key, *place, value);
+      if (const auto* leaf = place->leaf()) {
+        check_writable(key, leaf->tensor, value.tensor());
+      } else if (const auto* jagged = place->jagged()) {
+        check_jagged_fits(key, *jagged, *value.jagged());
+      } else if (const auto* nested = place->nested()) {
+        check_fits(*nested, *value.nested());
+      }
+    }
+  }
+
+  static void write_items(TensorDict& target, const TensorDict& source) {
+    for (const auto& [key, value] : source.items()) {
+      Entry* place = target.find(key);
+      if (place == nullptr) {
+        target.set(key, value);
+      } else if (const auto* leaf = place->leaf()) {
+        leaf->tensor.copy_(value.tensor());
+      } else if (const auto* jagged = place->jagged()) {
+        write_jagged(*jagged, *value.jagged());
+      } else if (auto* nested = place->nested()) {
+        write(*nested, *value.nested());
+      } else {
+        *place = value;
+      }
+    }
+  }
+
+  static void write_jagged(const Jagged& target, const Jagged& source) {
+    target.values.copy_(source.values);
+    target.offsets.copy_(source.offsets);
+    if (target.lengths.defined()) {
+      target.lengths.copy_(source.lengths);
+    }
+  }
+};
+
+void TensorDictBase::update_in_place(const TensorDictBase& source) {
+  InPlaceUpdate::check_fits(*this, source);
+  const at::NoGradGuard elements_have_no_history;
+  InPlaceUpdate::write(*this, source);
 }
 
 }  // namespace tdref

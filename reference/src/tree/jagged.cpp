@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tree/jagged.h"
+
+namespace tdref {
+namespace {
+
+bool is_list_of_numbers(const at::Tensor& tensor) {
+  return tensor.defined() && tensor.dim() == 1 && tensor.layout() == at::kStrided &&
+         tensor.is_cpu() && (tensor.scalar_type() == at::kLong || tensor.scalar_type() == at::kInt);
+}
+
+}  // namespace
+
+void check_rows(const Jagged& jagged) {
+  const bool has_lengths = jagged.lengths.defined();
+  TORCH_CHECK_VALUE(jagged.values.defined() && jagged.values.layout() == at::kStrided &&
+                        1 <= jagged.ragged_idx && jagged.ragged_idx <= jagged.values.dim(),
+                    "a jagged tensor has strided values with a ragged dimension");
+  TORCH_CHECK_VALUE(is_list_of_numbers(jagged.offsets) && jagged.rows() >= 0 &&
+                        (!has_lengths || (is_list_of_numbers(jagged.lengths) &&
+                                          jagged.lengths.size(0) == jagged.rows())),
+                    "a jagged tensor has one offset more than rows, and one length for each row");
+  const auto offsets = jagged.offsets.to(at::kLong).contiguous();
+  const auto lengths = has_lengths ? jagged.lengths.to(at::kLong).contiguous() : at::Tensor();
+  const auto* begin = offsets.const_data_ptr<std::int64_t>();
+  const auto end_of_values = jagged.values.size(jagged.ragged_idx - 1);
+  for (std::int64_t row = 0; row < jagged.rows(); ++row) {
+    const auto room = begin[row + 1] - begin[row];
+    const auto length = has_lengths ? lengths.const_data_ptr<std::int64_t>()[row] : room;
+    TORCH_CHECK_VALUE(0 <= begin[row] && begin[row] <= begin[row + 1] &&
+                          begin[row + 1] <= end_of_values && 0 <= length && length <= room,
+                      "row ",
+                      row,
+                      " of a jagged tensor does not lie within its ",
+                      end_of_values,
+                      " values");
+  }
+}
+
+}  // namespace tdref

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <tdref/tensordict.h>
+
+namespace tdref {
+
+/// Takes one row out of a batch dimension, as views; of a lazy stack along that dimension, the
+/// member.
+///
+/// Shapes  `dim` is a batch dimension, and 0 <= index < its size; the result lacks it.
+/// Errors  c10::NotImplementedError: a jagged tensor, or non-tensor data that has no such row.
+AnyTensorDict select(const TensorDictBase& td, std::int64_t dim, std::int64_t index);
+
+}  // namespace tdref
