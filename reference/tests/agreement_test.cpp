@@ -146,8 +146,9 @@ TEST_P(Agreement, TellsTheReceiverWhatTheSenderRefused) {
     auto td = testing::sample(1);
     if (rank == 0) {
       td.set("z", at::eye(2).to_sparse());
-      EXPECT_THROW(send_by(sender(), world, td, {.dst = 1, .init_tag = 3}),
-                   c10::NotImplementedError);
+      EXPECT_THAT(message_of<c10::NotImplementedError>(
+                      [&] { send_by(sender(), world, td, {.dst = 1, .init_tag = 3}); }),
+                  AllOf(HasSubstr("leaf 'z' "), HasSubstr("(send to group rank 1)")));
       EXPECT_THROW(send_by(sender(), world, td, {.dst = 1, .pseudo_rand = true}),
                    c10::NotImplementedError);
       EXPECT_THROW(send_by(sender(), world, testing::sample(1), {.dst = 1, .init_tag = 2147483646}),
@@ -188,8 +189,31 @@ TEST_P(Agreement, TellsTheSenderWhatTheReceiverRefused) {
       return;
     }
     td.set("a", at::zeros({1}).expand({2}));
-    EXPECT_THROW(receive_by(receiver(), world, td, {.src = 0}), c10::ValueError);
+    EXPECT_THAT(message_of<c10::ValueError>([&] { receive_by(receiver(), world, td, {.src = 0}); }),
+                AllOf(HasSubstr("leaf 'a' "), HasSubstr("(receipt from group rank 0)")));
     EXPECT_THROW(receive_by(receiver(), world, td, {.src = 0, .consolidated = true}), c10::Error);
+  });
+}
+
+// The end without leaves returns at once; the tags can be used again.
+TEST_P(Agreement, FailsWhereThereAreLeavesWhenTheOtherEndHasNone) {
+  testing::run_ranks(2, [&](World& world, int rank) {
+    TensorDict nothing;
+    auto td = one_leaf("a", at::full({2}, -1, at::kFloat));
+    if (rank == 0) {
+      send_by(sender(), world, nothing, {.dst = 1});
+      EXPECT_THAT(
+          message_of<c10::ValueError>([&] { send_by(sender(), world, td, {.dst = 1}); }),
+          HasSubstr("leaf 1 is float32[2] 'a' on rank 0, which sends, and nothing on rank 1"));
+      send_by(sender(), world, one_leaf("a", at::ones({2})), {.dst = 1});
+      return;
+    }
+    EXPECT_THAT(
+        message_of<c10::ValueError>([&] { receive_by(receiver(), world, td, {.src = 0}); }),
+        HasSubstr("leaf 1 is nothing on rank 0, which sends, and float32[2] 'a' on rank 1"));
+    receive_by(receiver(), world, nothing, {.src = 0});
+    receive_by(receiver(), world, td, {.src = 0});
+    EXPECT_TRUE(td.get("a").tensor().equal(at::ones({2})));
   });
 }
 
@@ -345,7 +369,7 @@ TEST(AgreementWith, NobodyElseSendsWhatWasAskedFor) {
           auto td = one_leaf("a", at::zeros({3}));
           EXPECT_THROW(recv(world, td, {.src = 0}), c10::ValueError);
         }
-        EXPECT_EQ(group.agreement_with(1 - rank % 2) != nullptr, false);
+        EXPECT_EQ(group.conversation_with(1 - rank % 2) != nullptr, false);
       });
 }
 

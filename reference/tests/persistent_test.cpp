@@ -104,6 +104,17 @@ TEST_F(Persistent, RejectsFilesThatAreNone) {
   EXPECT_THROW(PersistentTensorDict({.filename = file("sample.h5")}, {3}), c10::Error);
 }
 
+TEST_F(Persistent, NamesTheFileThatCannotBeRead) {
+  sample();
+  try {
+    PersistentTensorDict({.filename = file("sample.h5"), .group = "/m"}, {2});
+    ADD_FAILURE() << "a group that is not there was opened";
+  } catch (const c10::ValueError& error) {
+    EXPECT_EQ(error.what_without_backtrace(),
+              "HDF5 cannot open or make the group '/m' (HDF5 file '" + file("sample.h5") + "')");
+  }
+}
+
 TEST_F(Persistent, PicklesTheNameOfItsFile) {
   TensorDict td({2});
   td.set("p", Entry(AnyTensorDict(sample())));
@@ -117,10 +128,10 @@ TEST_F(Persistent, PicklesTheNameOfItsFile) {
 TEST_F(Persistent, IsReadFromSixtyFourFilesOfOnePickleAtMost) {
   TensorDict td({2});
   for (int i = 0; i < 64; ++i) {
-    td.set(std::to_string(i), Entry(AnyTensorDict(sample())));
+    td.set(std::to_string(i), sample());
   }
   EXPECT_NO_THROW(unpickle_tensordict(pickle_tensordict(td)));
-  td.set("64", Entry(AnyTensorDict(sample())));
+  td.set("64", sample());
   EXPECT_THROW(unpickle_tensordict(pickle_tensordict(td)), c10::ValueError);
 }
 

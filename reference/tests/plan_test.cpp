@@ -93,6 +93,15 @@ TEST(PlanTransfer, RejectsNegativeTags) {
                c10::ValueError);
 }
 
+TEST(FirstTag, IsTheOneThatAPlanBeginsWith) {
+  EXPECT_EQ(first_tag({.init_tag = 7}), 7);
+  EXPECT_EQ(first_tag({.init_tag = 1, .pseudo_rand = true}), 1907);
+  EXPECT_EQ(first_tag({.init_tag = 2147483647}), 2147483647);
+  EXPECT_EQ(first_tag({.init_tag = 2147483648}), std::nullopt);
+  EXPECT_EQ(first_tag({.init_tag = -1}), std::nullopt);
+  EXPECT_EQ(first_tag({.init_tag = -1, .pseudo_rand = true}), std::nullopt);
+}
+
 TEST(LastTag, OfNoLeavesIsTheOneBeforeInitTag) {
   const TagOptions tags{.init_tag = 7};
   const auto plan = plan_transfer(TensorDict(), tags);

@@ -41,6 +41,22 @@ TEST(TensorDict, RejectsShapesThatDoNotBeginWithTheBatchSize) {
   EXPECT_THAT(td.keys(), ElementsAre("fits"));
 }
 
+TEST(TensorDict, RejectsJaggedTensorsWhosePartsDoNotGoTogether) {
+  TensorDict td({2});
+  const Jagged good{.values = at::zeros({3}), .offsets = at::tensor({0, 1, 3})};
+  td.set("j", good);
+  Jagged lengths = good;
+  lengths.lengths = at::tensor({1});
+  Jagged dimension = good;
+  dimension.ragged_idx = 2;
+  Jagged fractions = good;
+  fractions.offsets = at::tensor({0., 1., 3.});
+  for (const auto& jagged : {Jagged{}, lengths, dimension, fractions}) {
+    EXPECT_THROW(td.set("j", jagged), c10::ValueError);
+  }
+  EXPECT_TRUE(td.get("j").jagged()->values.is_same(good.values));
+}
+
 TEST(TensorDict, RejectsNegativeBatchSizes) {
   EXPECT_THROW(TensorDict({2, -1}), c10::ValueError);
 }

@@ -126,7 +126,7 @@ bool is_readable(const at::Tensor& tensor) {
 }
 
 at::Tensor in_row_major_order(const at::Tensor& tensor) {
-  return tensor.detach().contiguous();
+  return tensor.detach().resolve_conj().resolve_neg().contiguous();
 }
 
 std::span<const std::uint8_t> bytes_of(const at::Tensor& contiguous) {

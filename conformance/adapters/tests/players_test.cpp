@@ -180,15 +180,19 @@ TEST_F(ReferenceClaims, CoverTheLeavesThatItMakes) {
 
 TEST_F(ReferenceClaims, CoverTheKindsThatItMakes) {
   const json non_tensor{{"kind", "non_tensor"}, {"data", "text"}, {"batch_size", json::array()}};
-  const json lazy_stack{{"kind", "lazy_stack"}, {"stack_dim", 0}, {"members", json::array()}};
-  const json persistent{
-      {"kind", "persistent"}, {"batch_size", json::array()}, {"entries", json::array()}};
+  const json lazy_stack{{"kind", "lazy_stack"},
+                        {"stack_dim", 1},
+                        {"members", json::array({tensordict_of(leaf_of_form("plain"))})}};
+  const json persistent{{"kind", "persistent"}, {"batch_size", {2}}, {"entries", json::array()}};
   EXPECT_EQ(make(tensordict_of(non_tensor))["type"], "returned");
   EXPECT_TRUE(claims("kind:non_tensor"));
-  EXPECT_EQ(make(lazy_stack)["what"], "kind:lazy_stack");
-  EXPECT_FALSE(claims("kind:lazy_stack"));
-  EXPECT_EQ(make(tensordict_of(persistent))["what"], "kind:persistent");
-  EXPECT_FALSE(claims("kind:persistent"));
+  for (const json& tree : {lazy_stack, persistent}) {
+    EXPECT_EQ(make(tree)["type"], "returned");
+    EXPECT_EQ(make(tensordict_of(tree))["type"], "returned");
+    EXPECT_TRUE(claims("kind:" + tree["kind"].get<std::string>()));
+  }
+  EXPECT_EQ(make(tensordict_of({{"kind", "surprise"}}))["what"], "kind:surprise");
+  EXPECT_FALSE(claims("kind:surprise"));
 }
 
 TEST(ProbeBuffers, HaveHeadersWithinTheBound) {

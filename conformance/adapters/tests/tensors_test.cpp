@@ -205,6 +205,13 @@ TEST(Digests, CoverTheElementsInRowMajorOrder) {
             "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 }
 
+TEST(Digests, CoverTheConjugateOfElementsThatAreOnlyMarkedAsConjugated) {
+  const at::Tensor marked = make(tree("complex64", {1}, ramp(2))).conj();
+  ASSERT_TRUE(marked.is_conj());
+  EXPECT_EQ(snapshot_tensor(marked)["bytes"], "0000004000000040");
+  EXPECT_EQ(digest_of(marked), digest_of(make(tree("float32", {2}, {{"const", 2}}))));
+}
+
 TEST(Digests, AreMissingWhereTheElementsCannotBeRead) {
   EXPECT_EQ(digest_of(at::empty({2}, at::kMeta)), std::nullopt);
   EXPECT_EQ(digest_of(at::ones({2}).to_sparse()), std::nullopt);

@@ -22,11 +22,11 @@ struct GatherAndStackOptions {
 /// Wire    backend exactly "gloo": all_gather of int64[3] = [kind, storage bytes, total bytes],
 ///         kind 0 from dst, 1 a pickle, 2 a consolidated storage followed by its pickled metadata;
 ///         then gather of uint8[largest total], zero padded. Any other backend string: all_gather
-///         of int64[1] = [bytes], then gather of uint8[largest], pickles from all ranks. With
-///         "gloo" a rank pickles when a leaf requires gradients, is neither a Tensor nor a
-///         MemoryMappedTensor, is not strided or is not on the CPU, when it holds a persistent
-///         tensordict, and when consolidate() or consolidated_metadata() refuses it. A lazy stack
-///         is no reason.
+///         of int64[1] = [bytes], then gather of uint8[largest], pickles; dst may send none, 0
+///         bytes. With "gloo" a rank pickles when a leaf requires gradients, is neither a Tensor
+///         nor a MemoryMappedTensor, is not strided or is not on the CPU, when it holds a
+///         persistent tensordict, and when consolidate() or consolidated_metadata() refuses it. A
+///         lazy stack is no reason.
 /// Shapes  on dst: batch_size = (size - 1, *B); elsewhere (*B). Leaf k: (size - 1, *B, *E_k) and
 ///         (*B, *E_k).
 ///         Rows that are lazy stacks of one form are stacked member by member, so that a lazy stack

@@ -15,7 +15,7 @@
 
 namespace tdref {
 
-class Agreement;
+class Conversation;
 
 /// The ranks that communicate. A shared handle: copies are the same group.
 ///
@@ -60,12 +60,13 @@ class Group {
   std::vector<at::Tensor> gather(const at::Tensor& tensor, int group_dst) const;
 
   /// Returns what compares the two ends of a transfer with this rank; null where nothing does.
-  std::shared_ptr<const Agreement> agreement_with(int group_rank) const;
+  std::shared_ptr<Conversation> conversation_with(int group_rank) const;
 
   using BackendWrapper =
       std::function<c10::intrusive_ptr<c10d::Backend>(c10::intrusive_ptr<c10d::Backend>)>;
-  /// Puts a backend of the caller's around the group's own: every later message goes through it,
-  /// and nothing else about the group changes. A rank that is not a member has none to wrap.
+  /// Puts a backend of the caller's around the group's own: every later message of an operation
+  /// goes through it, and nothing else about the group changes. The notes of agree_on_structure
+  /// have a connection of their own. A rank that is not a member has none to wrap.
   void wrap_backend(const BackendWrapper& wrapper) const;
 
   /// Ends the connections; messages that were not waited for are given up. The handle then only
@@ -87,12 +88,15 @@ struct GroupOptions {
   /// Whether the two ends of a transfer compare keys, dtypes and shapes before anything is sent,
   /// wherever the other rank does so too: a rank that does not, or is another implementation, is
   /// served as if it were false. It costs one round trip for each transfer and a second connection.
+  /// With TORCH_GLOO_LAZY_INIT=1 in the environment nothing is compared: a rank that connects late
+  /// cannot know which others compare.
   bool agree_on_structure = true;
 };
 
 /// Connects a group that no other group knows; its ranks have no global rank.
 ///
-/// Wire    gloo's own keys directly on `store`. agree_on_structure: keys under "tdref/" beside them.
+/// Wire    gloo's own keys directly on `store`. agree_on_structure: keys under "tdref/" beside
+///         them.
 /// Blocks  until all `size` ranks have called it, at most `timeout`.
 /// Errors  c10::DistStoreError (TCPStore, HashStore) or c10::Error (FileStore): a rank is missing
 ///         at the deadline.

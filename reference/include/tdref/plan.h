@@ -4,6 +4,7 @@
 #include <tdref/tensordict.h>
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace tdref {
@@ -31,6 +32,10 @@ struct PlannedLeaf {
 ///         c10::NotImplementedError: a jagged leaf, which is no single tensor.
 /// Source  tensordict 0.15.3 TensorDictBase._send
 std::vector<PlannedLeaf> plan_transfer(const TensorDictBase& td, const TagOptions& options = {});
+
+/// Returns the tag that the first leaf of a transfer has, or would have; nothing if there is no
+/// such tag.
+std::optional<int> first_tag(const TagOptions& options);
 
 /// Returns the tag of the last leaf of a plan, `init_tag - 1` if it has none: what recv() and
 /// isend() return.

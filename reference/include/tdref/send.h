@@ -29,10 +29,12 @@ struct SendOptions {
 ///         ignored.
 /// Peer    calls recv() or irecv() with the same keys, shapes, dtypes and tags; consolidated, with
 ///         the same order of insertion too. Where both ranks compare (GroupOptions), a transfer
-///         whose ends do not fit, or that one end refuses, fails on both before anything is sent; the
-///         group can be used further. Elsewhere the transport does not notice data that is shorter,
-///         and ends the receiving process when it is longer.
-/// Blocks  until the peer has posted all its receipts, at most the group's timeout.
+///         whose ends do not fit, or that one end refuses, fails on both before anything is sent;
+///         the group can be used further. An end without leaves waits for nothing, so that only the
+///         other one can fail. Elsewhere the transport does not notice data that is shorter, and
+///         ends the receiving process when it is longer.
+/// Blocks  until the peer has posted all its receipts, at most the group's timeout; not at all
+///         without leaves.
 /// Errors  before any message, c10::ValueError: both, or neither, of dst and group_dst; group_dst
 ///         without group; no such rank; this rank itself; not a member; dst in a standalone group;
 ///         a tag out of range. c10::NotImplementedError: a leaf that is not a strided tensor on the

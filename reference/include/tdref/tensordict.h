@@ -27,7 +27,7 @@ struct Item;
 /// Shapes  every tensor and every nested batch size begins with `batch_size()`.
 /// Errors  c10::Error: a shape that does not begin with the batch size, a change of a locked
 ///         tensordict. KeyError: a key that is not there. c10::ValueError: an empty path, names of
-///         another length.
+///         another length, parts of a jagged tensor that do not go together.
 class TensorDict final : public TensorDictBase {
  public:
   explicit TensorDict(Shape batch_size = {}, std::optional<at::Device> device = std::nullopt);
@@ -38,12 +38,6 @@ class TensorDict final : public TensorDictBase {
 
   /// Inserts at the end, or replaces the value and keeps the place; a new tensor replaces, it is
   /// not copied into.
-  void set(const std::string& key, at::Tensor tensor);
-  void set(const std::string& key, Leaf leaf);
-  void set(const std::string& key, Jagged jagged);
-  void set(const std::string& key, NonTensor data);
-  void set(const std::string& key, TensorDict nested);
-  void set(const std::string& key, LazyStackedTensorDict nested);
   void set(const std::string& key, Entry entry);
 
   bool contains(const std::string& key) const { return index_.count(key) != 0; }
@@ -111,6 +105,7 @@ class Entry {
   Entry(NonTensor data) : data_(std::move(data)) {}
   Entry(TensorDict nested) : data_(AnyTensorDict(std::move(nested))) {}
   Entry(LazyStackedTensorDict nested) : data_(AnyTensorDict(std::move(nested))) {}
+  Entry(PersistentTensorDict nested) : data_(AnyTensorDict(std::move(nested))) {}
   Entry(AnyTensorDict nested) : data_(std::move(nested)) {}
 
   const Leaf* leaf() const { return std::get_if<Leaf>(&data_); }

@@ -47,8 +47,8 @@ class TensorDictBase {
   /// they are written into. Of a lazy stack each member is written.
   ///
   /// Errors  c10::Error, and nothing is written: a batch dimension that both have and that
-  ///         differs, an entry of another kind or shape, a tensor whose elements share memory, a key
-  ///         to add to a locked tensordict, another number of members than `source` has rows, a
+  ///         differs, an entry of another kind or shape, a tensor whose elements share memory, a
+  ///         key to add to a locked tensordict, another number of members than `source` has rows, a
   ///         persistent tensordict, which is only read.
   /// Source  tensordict 0.15.3 TensorDictBase.update(inplace=True)
   void update_in_place(const TensorDictBase& source);

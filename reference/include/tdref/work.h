@@ -10,8 +10,8 @@ namespace tdref {
 
 /// Waits for one message. A shared handle: copies wait for the same message.
 ///
-/// Where both ranks compare the ends of a transfer (GroupOptions), its messages are posted when they
-/// are known to fit, whether somebody waits or not.
+/// Where both ranks compare the ends of a transfer (GroupOptions), its messages are posted when
+/// they are known to fit, whether somebody waits or not.
 ///
 /// The message keeps its tensors alive. A message whose last handle goes before wait() stays with
 /// its group until Group::close(), so that it still travels.

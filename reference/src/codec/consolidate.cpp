@@ -24,13 +24,11 @@ AnyTensorDict consolidate(const TensorDictBase& td) {
 }
 
 TensorDict consolidate(const TensorDict& td) {
-  const TensorDictBase& of_any_kind = td;
-  return *consolidate(of_any_kind)->as<TensorDict>();
+  return *consolidate(static_cast<const TensorDictBase&>(td))->as<TensorDict>();
 }
 
 LazyStackedTensorDict consolidate(const LazyStackedTensorDict& td) {
-  const TensorDictBase& of_any_kind = td;
-  return *consolidate(of_any_kind)->as<LazyStackedTensorDict>();
+  return *consolidate(static_cast<const TensorDictBase&>(td))->as<LazyStackedTensorDict>();
 }
 
 }  // namespace tdref

@@ -55,6 +55,11 @@ void check_aligned(const TensorDictBase& td, const Layout& layout) {
   });
 }
 
+std::int64_t start_in(const at::Tensor& storage, const at::Tensor& view) {
+  return view.storage_offset() * static_cast<std::int64_t>(view.itemsize()) -
+         storage.storage_offset();
+}
+
 at::Tensor view_span(const at::Tensor& storage,
                      const Span& span,
                      at::ScalarType dtype,

@@ -39,6 +39,9 @@ Layout lay_out(const TensorDictBase& td);
 /// Errors  c10::NotImplementedError: a complex128 leaf behind an odd number of 8-byte words.
 void check_aligned(const TensorDictBase& td, const Layout& layout);
 
+/// Returns the byte of a consolidated storage at which a view into it starts.
+std::int64_t start_in(const at::Tensor& storage, const at::Tensor& view);
+
 /// Views the data of a span as a tensor that shares the storage's memory.
 ///
 /// Shapes  storage is uint8[*], contiguous, and holds the span; it holds exactly `shape` elements

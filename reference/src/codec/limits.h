@@ -7,21 +7,24 @@
 
 namespace tdref {
 
-/// How deep a message from another process may nest: each level costs stack.
+/// How deep a message or a file from another process may nest: each level costs stack.
 constexpr int kMaxDepth = 500;
 
 inline void check_depth(int depth) {
-  TORCH_CHECK_VALUE(depth <= kMaxDepth, "the message nests deeper than ", kMaxDepth, " levels");
+  TORCH_CHECK_VALUE(depth <= kMaxDepth, "the data nests deeper than ", kMaxDepth, " levels");
 }
 
-/// Bounds what may be copied out of a message, in which one object may be named many times, in two
-/// bytes each time.
+/// Bounds what may be made of the bytes of a message, in which one object may be named many times,
+/// in two bytes each time, or of a file, which HDF5 may compress.
 class CopyBudget {
  public:
-  explicit CopyBudget(std::size_t message_bytes) : left_(kGrowth * (message_bytes + 1)) {}
+  explicit CopyBudget(std::size_t bytes) : left_(kGrowth * (bytes + 1)) {}
 
   void spend(std::size_t bytes) {
-    TORCH_CHECK_VALUE(bytes <= left_, "the message is too large when its shared parts are copied");
+    TORCH_CHECK_VALUE(bytes <= left_,
+                      "the data is more than ",
+                      kGrowth,
+                      " times as large as the bytes that hold it");
     left_ -= bytes;
   }
 

@@ -36,13 +36,10 @@ class MetadataWriter {
       : storage_(storage), was_locked_(was_locked) {}
 
   Value describe(const TensorDictBase& td) const {
-    return visit_kind(
+    return visit_contents(
         td,
-        Overloaded{[&](const TensorDict& plain) { return describe_items(plain); },
-                   [&](const LazyStackedTensorDict& stack) { return describe_members(stack); },
-                   [&](const PersistentTensorDict& persistent) {
-                     return describe_items(persistent.contents());
-                   }});
+        Overloaded{[&](const TensorDict& items) { return describe_items(items); },
+                   [&](const LazyStackedTensorDict& stack) { return describe_members(stack); }});
   }
 
  private:
@@ -127,9 +124,7 @@ class MetadataWriter {
     TORCH_CHECK_NOT_IMPLEMENTED(
         dtype.in_metadata, "the dtype ", dtype.name, " cannot be named in consolidated metadata");
     const auto nbytes = tensor.numel() * static_cast<std::int64_t>(tensor.itemsize());
-    const auto start = tensor.storage_offset() * static_cast<std::int64_t>(tensor.itemsize()) -
-                       storage_.storage_offset();
-    const auto span = span_of(start, nbytes);
+    const auto span = span_of(start_in(storage_, tensor), nbytes);
     TORCH_INTERNAL_ASSERT(
         tensor.is_alias_of(storage_) && span.start >= 0 && span.stop <= storage_.numel(),
         "a leaf of a consolidated tensordict is not in its storage");

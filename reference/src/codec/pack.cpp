@@ -4,17 +4,11 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
 
-#include "tree/observer.h"
+#include "codec/elements.h"
+#include "codec/observer.h"
 #include "tree/walk.h"
 
 namespace tdref {
-namespace {
-
-at::Tensor bytes_of(const at::Tensor& tensor) {
-  return tensor.resolve_conj().resolve_neg().contiguous().view({-1}).view(at::kByte);
-}
-
-}  // namespace
 
 at::Tensor pack(const TensorDictBase& td, const Layout& layout) {
   const at::NoGradGuard storage_has_no_history;
@@ -23,7 +17,7 @@ at::Tensor pack(const TensorDictBase& td, const Layout& layout) {
   auto span = layout.spans.begin();
   for_each_tensor(td, [&](const KeyPath&, const at::Tensor& tensor) {
     const auto nbytes = span->stop - span->pad - span->start;
-    storage.narrow(0, span->start, nbytes).copy_(bytes_of(tensor));
+    storage.narrow(0, span->start, nbytes).copy_(row_major(tensor).view({-1}).view(at::kByte));
     storage.narrow(0, span->start + nbytes, span->pad).zero_();
     ++span;
   });

@@ -13,26 +13,13 @@ namespace {
 constexpr const char* kModule = "tensordict.persistent";
 constexpr const char* kClass = "PersistentTensorDict";
 
-void begin_object(PickleWriter& writer, const char* cls) {
-  writer.global(kModule, cls);
-  writer.begin_tuple();
-  writer.end_tuple();
-  writer.new_object();
-  writer.begin_dict();
-}
-
-void end_object(PickleWriter& writer) {
-  writer.end_dict();
-  writer.build();
-}
-
 void write_backend(PickleWriter& writer) {
-  begin_object(writer, "_H5Backend");
+  writer.begin_object(kModule, "_H5Backend");
   for (const char* option : {"locking", "allow_pickle"}) {
     writer.text(option);
     writer.none();
   }
-  end_object(writer);
+  writer.end_object();
 }
 
 }  // namespace
@@ -54,7 +41,7 @@ PersistentTensorDict read_persistent(const PickledObjects& objects, ObjectId id)
 }
 
 void write_persistent(PickleWriter& writer, const PersistentTensorDict& td) {
-  begin_object(writer, kClass);
+  writer.begin_object(kModule, kClass);
   const auto write_none = [&](const char* key) {
     writer.text(key);
     writer.none();
@@ -95,7 +82,7 @@ void write_persistent(PickleWriter& writer, const PersistentTensorDict& td) {
   write_none("__lock_parents_weakrefs");
   write_none("_last_op");
   write_none("_cache");
-  end_object(writer);
+  writer.end_object();
 }
 
 }  // namespace tdref

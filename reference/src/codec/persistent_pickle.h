@@ -8,9 +8,7 @@
 
 namespace tdref {
 
-// The pickle of a persistent tensordict holds the name of its file and of its group, no tensors:
-//   PersistentTensorDict.__new__(PersistentTensorDict), then its attributes as the state
-
+/// Whether an object of a pickle is a persistent tensordict.
 bool is_persistent(const PickledObjects& objects, ObjectId id);
 
 /// Opens the file that the pickle names.
@@ -18,6 +16,9 @@ bool is_persistent(const PickledObjects& objects, ObjectId id);
 /// Errors  c10::ValueError: a pickle of another form, and those of PersistentTensorDict.
 PersistentTensorDict read_persistent(const PickledObjects& objects, ObjectId id);
 
+/// Writes the name of the file and of the group, no tensors.
+///
+/// Wire    PersistentTensorDict.__new__(PersistentTensorDict), then its attributes as the state.
 void write_persistent(PickleWriter& writer, const PersistentTensorDict& td);
 
 }  // namespace tdref

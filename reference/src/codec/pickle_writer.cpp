@@ -114,6 +114,19 @@ void PickleWriter::new_object() {
 void PickleWriter::build() {
   code(opcode::kBuild);
 }
+
+void PickleWriter::begin_object(std::string_view module, std::string_view cls) {
+  global(module, cls);
+  begin_tuple();
+  end_tuple();
+  new_object();
+  begin_dict();
+}
+void PickleWriter::end_object() {
+  end_dict();
+  build();
+}
+
 void PickleWriter::persistent() {
   code(opcode::kBinPersId);
 }

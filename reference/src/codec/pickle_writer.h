@@ -37,6 +37,9 @@ class PickleWriter {
   void new_object();
   /// Sets the last object as the state of the one before it.
   void build();
+  /// Makes an object of a class without calling it, whose attributes follow as keys and values.
+  void begin_object(std::string_view module, std::string_view cls);
+  void end_object();
   /// Turns the last object into what its reader keeps elsewhere.
   void persistent();
 

@@ -2,6 +2,7 @@
 #include <functional>
 
 #include "codec/dtype_names.h"
+#include "codec/elements.h"
 #include "codec/legacy_save.h"
 #include "codec/tensor_pickle.h"
 
@@ -56,7 +57,7 @@ void write_rebuild(PickleWriter& writer,
 
 // `tensor` has a dtype with a storage class.
 void write_typed(PickleWriter& writer, const at::Tensor& tensor, const PythonClass& cls) {
-  const auto elements = tensor.resolve_conj().resolve_neg().contiguous();
+  const auto elements = row_major(tensor);
   write_rebuild(writer, "torch._utils", "_rebuild_tensor_v2", cls, [&] {
     writer.global("torch.storage", "_load_from_bytes");
     writer.begin_tuple();
@@ -76,7 +77,7 @@ void write_typed(PickleWriter& writer, const at::Tensor& tensor, const PythonCla
 void write_as_view_of_bytes(PickleWriter& writer,
                             const at::Tensor& tensor,
                             const PythonClass& cls) {
-  const auto bytes = tensor.resolve_conj().contiguous().view({-1}).view(at::kByte);
+  const auto bytes = row_major(tensor).view({-1}).view(at::kByte);
   write_rebuild(writer, "torch", "Tensor.view", cls, [&] {
     write_rebuild(writer, "torch", "Tensor.view", kTensor, [&] {
       write_typed(writer, bytes, kTensor);
@@ -117,9 +118,9 @@ void write_of_class(PickleWriter& writer, const at::Tensor& tensor, const Python
   } else if (tensor.is_meta()) {
     write_meta(writer, tensor, cls);
   } else if (dtype_name(tensor.scalar_type()).storage_class.empty()) {
-    write_as_view_of_bytes(writer, tensor.detach(), cls);
+    write_as_view_of_bytes(writer, tensor, cls);
   } else {
-    write_typed(writer, tensor.detach(), cls);
+    write_typed(writer, tensor, cls);
   }
 }
 

@@ -128,7 +128,7 @@ class TensorDictWriter {
   void write_data(const Value& data,
                   c10::IntArrayRef batch_size,
                   const std::optional<at::Device>& device) {
-    begin_object("NonTensorData");
+    writer_.begin_object("tensordict.tensorclass", "NonTensorData");
     writer_.text("tensordict");
     begin_make();
     writer_.text("_tensordict");
@@ -140,11 +140,11 @@ class TensorDictWriter {
     end_make();
     writer_.text("non_tensordict");
     write_value(writer_, Value::Dict{{"data", data}, {"_metadata", {}}, {"_is_non_tensor", true}});
-    end_object();
+    writer_.end_object();
   }
 
   void write_stack(const TensorDict& parent, const Value::List& members) {
-    begin_object("NonTensorStack");
+    writer_.begin_object("tensordict.tensorclass", "NonTensorStack");
     writer_.text("_is_locked");
     writer_.none();
     writer_.text("stack_dim");
@@ -158,19 +158,7 @@ class TensorDictWriter {
     }
     writer_.end_list();
     write_hooks();
-    end_object();
-  }
-
-  void begin_object(const char* cls) {
-    writer_.global("tensordict.tensorclass", cls);
-    writer_.begin_tuple();
-    writer_.end_tuple();
-    writer_.new_object();
-    writer_.begin_dict();
-  }
-  void end_object() {
-    writer_.end_dict();
-    writer_.build();
+    writer_.end_object();
   }
 
   void write_device(const std::optional<at::Device>& device) {

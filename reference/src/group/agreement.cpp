@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
-#include <utility>
 
 #include "group/connect.h"
 
@@ -14,10 +13,10 @@ std::string offer_key(int group_rank) {
   return "tdref/agrees/" + std::to_string(group_rank);
 }
 
-std::vector<int> ranks_that_compare(const Agreement::Place& place) {
+std::vector<int> ranks_that_compare(const Agreement::Members& members) {
   std::vector<int> ranks;
-  for (int rank = 0; rank < static_cast<int>(place.names.size()); ++rank) {
-    if (place.store->check({offer_key(rank)})) {
+  for (int rank = 0; rank < static_cast<int>(members.names.size()); ++rank) {
+    if (members.store->check({offer_key(rank)})) {
       ranks.push_back(rank);
     }
   }
@@ -26,41 +25,37 @@ std::vector<int> ranks_that_compare(const Agreement::Place& place) {
 
 }  // namespace
 
-void Agreement::offer(const Place& place) {
-  place.store->set(offer_key(place.group_rank), std::string("1"));
+void Agreement::offer(const Members& members) {
+  members.store->set(offer_key(members.group_rank), std::string("1"));
 }
 
-Agreement::Agreement(const Place& place, std::chrono::milliseconds timeout)
-    : conversations_(place.names.size()) {
-  const auto ranks = ranks_that_compare(place);
+Agreement::Agreement(const Members& members, std::chrono::milliseconds timeout)
+    : conversations_(members.names.size()) {
+  const auto ranks = ranks_that_compare(members);
   if (ranks.size() < 2) {
     return;
   }
-  const auto self = std::find(ranks.begin(), ranks.end(), place.group_rank) - ranks.begin();
-  const auto connection = std::make_shared<Conversation::Connection>();
+  const auto self = std::find(ranks.begin(), ranks.end(), members.group_rank) - ranks.begin();
+  const auto connection = std::make_shared<Connection>();
   connection->backend =
-      connect(c10::make_intrusive<c10d::PrefixStore>("tdref/agreement/", place.store),
+      connect(c10::make_intrusive<c10d::PrefixStore>("tdref/agreement/", members.store),
               static_cast<int>(self),
               static_cast<int>(ranks.size()),
               timeout);
-  const auto& self_name = place.names[static_cast<std::size_t>(place.group_rank)];
+  const auto& self_name = members.names[static_cast<std::size_t>(members.group_rank)];
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     const auto group_rank = static_cast<std::size_t>(ranks[i]);
-    if (ranks[i] != place.group_rank) {
+    if (ranks[i] != members.group_rank) {
       conversations_[group_rank] = std::make_shared<Conversation>(
           connection,
           static_cast<int>(i),
-          Conversation::Names{.self = self_name, .peer = place.names[group_rank]});
+          Conversation::Names{.self = self_name, .peer = members.names[group_rank]});
     }
   }
 }
 
-bool Agreement::is_with(int group_rank) const {
-  return conversations_.at(static_cast<std::size_t>(group_rank)) != nullptr;
-}
-
-std::shared_ptr<PendingTransfer> Agreement::announce(int group_rank, Proposal proposal) const {
-  return conversations_.at(static_cast<std::size_t>(group_rank))->announce(std::move(proposal));
+std::shared_ptr<Conversation> Agreement::with(int group_rank) const {
+  return conversations_.at(static_cast<std::size_t>(group_rank));
 }
 
 void Agreement::close() {

@@ -19,9 +19,10 @@ namespace tdref {
 /// Wire    each such rank sets the key "tdref/agrees/RANK" in the group's store before it connects
 ///         the group, which nobody finishes before all have begun; those that find each other there
 ///         then connect among themselves under "tdref/agreement/".
+/// Source  torch 2.15 c10d::ProcessGroupWrapper compares collective calls in the same way
 class Agreement {
  public:
-  struct Place {
+  struct Members {
     c10::intrusive_ptr<c10d::Store> store;
     int group_rank = 0;
     /// The names of the ranks, for messages, by group rank.
@@ -29,28 +30,24 @@ class Agreement {
   };
 
   /// Says in the store that this rank compares. To be called before the group is connected.
-  static void offer(const Place& place);
+  static void offer(const Members& members);
 
   /// Connects the ranks that compare. To be called when the group is connected.
   ///
   /// Blocks  until all ranks that compare have called it, at most `timeout`.
   /// Errors  as open_standalone().
-  Agreement(const Place& place, std::chrono::milliseconds timeout);
+  Agreement(const Members& members, std::chrono::milliseconds timeout);
   Agreement(const Agreement&) = delete;
   Agreement& operator=(const Agreement&) = delete;
   ~Agreement() { close(); }
 
-  bool is_with(int group_rank) const;
-
-  /// Tells the other end about a transfer, and posts it when the other end has told the same.
-  ///
-  /// Errors  as Conversation::announce().
-  std::shared_ptr<PendingTransfer> announce(int group_rank, Proposal proposal) const;
+  /// Returns the conversation with a rank; null if one of the two does not compare.
+  std::shared_ptr<Conversation> with(int group_rank) const;
 
   void close();
 
  private:
-  std::vector<std::shared_ptr<Conversation>> conversations_;  // by group rank; null: not with it
+  std::vector<std::shared_ptr<Conversation>> conversations_;  // by group rank
 };
 
 }  // namespace tdref

@@ -10,7 +10,6 @@
 #include <cstring>
 #include <limits>
 #include <optional>
-#include <tuple>
 
 #include "group/work.h"
 
@@ -44,6 +43,31 @@ std::optional<T> take_oldest(std::map<Key, std::deque<T>>& queues, const Key& ke
   return oldest;
 }
 
+/// Waits for the posting, then for the message.
+class AgreedWork : public Work::State {
+ public:
+  AgreedWork(std::shared_ptr<Conversation> conversation,
+             std::shared_ptr<PendingTransfer> transfer,
+             std::size_t index,
+             std::chrono::milliseconds timeout)
+      : conversation_(std::move(conversation)),
+        transfer_(std::move(transfer)),
+        index_(index),
+        timeout_(timeout) {}
+
+  void wait(std::optional<std::chrono::milliseconds> timeout) override {
+    const auto deadline = std::chrono::steady_clock::now() + timeout.value_or(timeout_);
+    auto works = conversation_->posted(*transfer_, timeout.value_or(timeout_));
+    works.at(index_).wait(time_left(deadline));
+  }
+
+ private:
+  std::shared_ptr<Conversation> conversation_;
+  std::shared_ptr<PendingTransfer> transfer_;
+  std::size_t index_;
+  std::chrono::milliseconds timeout_;
+};
+
 at::Tensor as_tensor(const std::string& text) {
   const auto tensor = at::empty({static_cast<std::int64_t>(text.size())}, at::kByte);
   std::memcpy(tensor.mutable_data_ptr(), text.data(), text.size());
@@ -60,31 +84,30 @@ std::shared_ptr<PendingTransfer> Conversation::announce(Proposal proposal) {
                        names_.peer,
                        " with first tag ",
                        proposal.note.first_tag);
-  auto transfer =
-      std::make_shared<PendingTransfer>(std::move(proposal), std::move(what), shared_from_this());
-  bool is_answered = false;
-  {
-    const std::lock_guard lock(mutex_);
-    if (ended_) {
-      std::rethrow_exception(ended_);
-    }
-    const Note& note = transfer->note();
-    send(note);
-    const auto answer = take_oldest(unanswered_, Key(other(note.side), note.first_tag));
-    is_answered = answer.has_value();
-    if (is_answered) {
-      settle(*transfer, *answer);
-    } else {
-      pending_[{note.side, note.first_tag}].push_back(transfer);
-    }
-    if (!reader_.joinable()) {
-      reader_ = std::thread([self = shared_from_this()] { self->read(); });
-    }
+  auto transfer = std::make_shared<PendingTransfer>(std::move(proposal), std::move(what));
+  Post done;  // destroyed after the lock
+  const std::lock_guard lock(mutex_);
+  if (ended_) {
+    std::rethrow_exception(ended_);
   }
-  if (is_answered) {
-    transfer->forget_proposal();
+  const Note& note = transfer->note();
+  send(note);
+  if (const auto answer = take_oldest(unanswered_, Key(other(note.side), note.first_tag))) {
+    done = settle(*transfer, *answer);
+  } else {
+    pending_[{note.side, note.first_tag}].push_back(transfer);
+  }
+  if (!reader_.joinable()) {
+    reader_ = std::thread([self = shared_from_this()] { self->read(); });
   }
   return transfer;
+}
+
+Works Conversation::posted(PendingTransfer& transfer, std::chrono::milliseconds timeout) {
+  if (!transfer.wait_until_settled(timeout)) {
+    give_up(transfer, timeout);
+  }
+  return transfer.posted();
 }
 
 void Conversation::read() {
@@ -106,9 +129,12 @@ Note Conversation::receive() {
   const auto header = at::empty({kHeaderLength}, at::kLong);
   receive_into(header, kHeaderTag);
   const auto* numbers = header.const_data_ptr<std::int64_t>();
-  const auto [kind, side, first_tag, read_by_peer, bytes] =
-      std::tuple(numbers[0], numbers[1], numbers[2], numbers[3], numbers[4]);
-  TORCH_CHECK_VALUE(kind >= 1 && kind <= 3 && side >= 1 && side <= 2 && first_tag >= 0 &&
+  const auto kind = static_cast<Note::Kind>(numbers[0]);
+  const auto side = static_cast<Side>(numbers[1]);
+  const auto first_tag = numbers[2];
+  const auto read_by_peer = numbers[3];
+  const auto bytes = numbers[4];
+  TORCH_CHECK_VALUE(is_known(kind) && is_known(side) && first_tag >= 0 &&
                         first_tag <= std::numeric_limits<int>::max() && bytes >= 0 &&
                         bytes <= kMaxTextBytes,
                     "a note that makes no sense: ",
@@ -118,8 +144,8 @@ Note Conversation::receive() {
     receive_into(text, kTextTag);
   }
   forget_read_notes(read_by_peer);
-  return {static_cast<Note::Kind>(kind),
-          static_cast<Side>(side),
+  return {kind,
+          side,
           static_cast<int>(first_tag),
           std::string(static_cast<const char*>(text.const_data_ptr()), text.nbytes())};
 }
@@ -131,9 +157,9 @@ void Conversation::receive_into(const at::Tensor& tensor, int tag) {
     if (ended_) {
       std::rethrow_exception(ended_);
     }
-    const std::lock_guard posting(connection_->posting);
     std::vector<at::Tensor> tensors{tensor};
-    message = connection_->backend->recv(tensors, peer_, tag);
+    message = post(*connection_,
+                   [&](c10d::Backend& backend) { return backend.recv(tensors, peer_, tag); });
     reading_ = message;
   }
   wait_for(*message, "note", kForever);
@@ -145,22 +171,18 @@ void Conversation::deliver(const Note& note) {
         c10::str("the connection to ", names_.peer, " is lost: it ", note.text)));
     return;
   }
-  std::optional<std::shared_ptr<PendingTransfer>> answered;
-  {
-    const std::lock_guard lock(mutex_);
-    ++notes_received_;
-    answered = take_oldest(pending_, Key(other(note.side), note.first_tag));
-    if (!answered.has_value()) {
-      unanswered_[{note.side, note.first_tag}].push_back(note);
-      return;
-    }
-    settle(**answered, note);
+  Post done;  // destroyed after the lock
+  const std::lock_guard lock(mutex_);
+  ++notes_received_;
+  if (const auto answered = take_oldest(pending_, Key(other(note.side), note.first_tag))) {
+    done = settle(**answered, note);
+  } else {
+    unanswered_[{note.side, note.first_tag}].push_back(note);
   }
-  (*answered)->forget_proposal();
 }
 
-void Conversation::settle(PendingTransfer& transfer, const Note& theirs) {
-  transfer.settle({transfer.note(), names_.self}, {theirs, names_.peer});
+Conversation::Post Conversation::settle(PendingTransfer& transfer, const Note& theirs) {
+  return transfer.settle({transfer.note(), names_.self}, {theirs, names_.peer});
 }
 
 void Conversation::send(const Note& note) {
@@ -171,25 +193,25 @@ void Conversation::send(const Note& note) {
                     " bytes is too large to be compared; allowed are ",
                     kMaxTextBytes,
                     ". Open the group with agree_on_structure = false");
-  SentNote sent;
-  sent.messages.push_back(post(at::tensor({static_cast<std::int64_t>(note.kind),
-                                           static_cast<std::int64_t>(note.side),
-                                           std::int64_t{note.first_tag},
-                                           notes_received_,
-                                           bytes},
-                                          at::kLong),
-                               kHeaderTag));
+  Messages messages;
+  messages.push_back(send_message(at::tensor({static_cast<std::int64_t>(note.kind),
+                                              static_cast<std::int64_t>(note.side),
+                                              std::int64_t{note.first_tag},
+                                              notes_received_,
+                                              bytes},
+                                             at::kLong),
+                                  kHeaderTag));
   if (bytes > 0) {
-    sent.messages.push_back(post(as_tensor(note.text), kTextTag));
+    messages.push_back(send_message(as_tensor(note.text), kTextTag));
   }
-  sent_.push_back(std::move(sent));
+  sent_.push_back(std::move(messages));
 }
 
-c10::intrusive_ptr<c10d::Work> Conversation::post(const at::Tensor& tensor, int tag) {
-  const std::lock_guard posting(connection_->posting);
+c10::intrusive_ptr<c10d::Work> Conversation::send_message(const at::Tensor& tensor, int tag) {
   std::vector<at::Tensor> tensors{tensor};
   try {
-    return connection_->backend->send(tensors, peer_, tag);
+    return post(*connection_,
+                [&](c10d::Backend& backend) { return backend.send(tensors, peer_, tag); });
   } catch (const gloo::Exception& error) {
     C10D_THROW_ERROR(DistNetworkError,
                      c10::str("the connection to ", names_.peer, " is lost: ", error.what()));
@@ -206,18 +228,19 @@ void Conversation::forget_read_notes(std::int64_t read_by_peer) {
 void Conversation::give_up(PendingTransfer& transfer, std::chrono::milliseconds timeout) {
   const auto waited = c10::str("waited ", timeout.count(), " ms for the other end of ");
   {
+    Post done;  // destroyed after the lock
     const std::lock_guard lock(mutex_);
     if (transfer.is_settled()) {
       return;
     }
-    transfer.fail(make_error<c10d::TimeoutError>(c10::str(transfer.what(),
-                                                          ": ",
-                                                          names_.peer,
-                                                          " did not begin its end within ",
-                                                          timeout.count(),
-                                                          " ms",
-                                                          unanswered_notes(),
-                                                          "; the connection is lost")));
+    done = transfer.fail(make_error<c10d::TimeoutError>(c10::str(transfer.what(),
+                                                                 ": ",
+                                                                 names_.peer,
+                                                                 " did not begin its end within ",
+                                                                 timeout.count(),
+                                                                 " ms",
+                                                                 unanswered_notes(),
+                                                                 "; the connection is lost")));
     try {
       send({Note::Kind::kFarewell, Side::kSends, 0, c10::str(waited, "its ", transfer.what())});
     } catch (const c10::DistNetworkError&) {
@@ -239,24 +262,17 @@ std::string Conversation::unanswered_notes() const {
 }
 
 void Conversation::end(std::exception_ptr reason) {
-  std::map<Key, std::deque<std::shared_ptr<PendingTransfer>>> pending;
-  {
-    const std::lock_guard lock(mutex_);
-    if (!ended_) {
-      ended_ = std::move(reason);
-    }
-    pending.swap(pending_);
-    for (const auto& [key, transfers] : pending) {
-      for (const auto& transfer : transfers) {
-        transfer->fail(ended_);
-      }
-    }
+  std::vector<Post> done;  // destroyed after the lock
+  const std::lock_guard lock(mutex_);
+  if (!ended_) {
+    ended_ = std::move(reason);
   }
-  for (const auto& [key, transfers] : pending) {
+  for (const auto& [key, transfers] : pending_) {
     for (const auto& transfer : transfers) {
-      transfer->forget_proposal();
+      done.push_back(transfer->fail(ended_));
     }
   }
+  pending_.clear();
 }
 
 void Conversation::close() {
@@ -278,6 +294,18 @@ void Conversation::close() {
   reading_.reset();
   sent_.clear();
   connection_.reset();
+}
+
+Works works_of(const std::shared_ptr<Conversation>& conversation,
+               const std::shared_ptr<PendingTransfer>& transfer,
+               std::size_t count,
+               std::chrono::milliseconds timeout) {
+  Works works;
+  works.reserve(count);
+  for (std::size_t index = 0; index < count; ++index) {
+    works.emplace_back(std::make_shared<AgreedWork>(conversation, transfer, index, timeout));
+  }
+  return works;
 }
 
 }  // namespace tdref

@@ -5,15 +5,17 @@
 #include <cstdint>
 #include <deque>
 #include <exception>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
-#include <torch/csrc/distributed/c10d/Backend.hpp>
+#include <torch/csrc/distributed/c10d/Work.hpp>
 #include <utility>
 #include <vector>
 
+#include "group/connect.h"
 #include "group/note.h"
 #include "group/pending_transfer.h"
 
@@ -33,42 +35,46 @@ class Conversation : public std::enable_shared_from_this<Conversation> {
     std::string peer;
   };
 
-  /// What the conversations of one group share.
-  struct Connection {
-    c10::intrusive_ptr<c10d::Backend> backend;
-    std::mutex posting;  // gloo counts what is posted without a lock
-  };
-
+  /// The conversations of one group share `connection`.
   Conversation(std::shared_ptr<Connection> connection, int peer, Names names);
 
   /// Sends the note of a transfer, or of a refusal.
   ///
-  /// Errors  c10::DistNetworkError: the conversation is over. c10::ValueError: the note is too long.
+  /// Errors  c10::DistNetworkError: the conversation is over. c10::ValueError: the note is too
+  ///         long.
   std::shared_ptr<PendingTransfer> announce(Proposal proposal);
 
-  /// Ends the conversation because nobody answered `transfer` for too long; does nothing if
-  /// somebody just did.
-  void give_up(PendingTransfer& transfer, std::chrono::milliseconds timeout);
+  /// Returns the messages of an announced transfer, in the order of posting.
+  ///
+  /// Blocks  until the other end's note has come; at most `timeout`.
+  /// Errors  c10::ValueError: the ends do not fit, or the other one refused; nothing was posted.
+  ///         c10d::TimeoutError: no note came; the conversation is then over.
+  ///         c10::DistNetworkError: the conversation is over for another reason.
+  Works posted(PendingTransfer& transfer, std::chrono::milliseconds timeout);
 
   /// Ends the conversation without a word.
   void close();
 
  private:
   using Key = std::pair<Side, int>;
-  struct SentNote {
-    std::vector<c10::intrusive_ptr<c10d::Work>> messages;
-  };
+  using Messages = std::vector<c10::intrusive_ptr<c10d::Work>>;
+  using Post = std::function<Works()>;
 
   void read();
   Note receive();
   void receive_into(const at::Tensor& tensor, int tag);
   void deliver(const Note& note);
-  void settle(PendingTransfer& transfer, const Note& theirs);
-  void send(const Note& note);
-  c10::intrusive_ptr<c10d::Work> post(const at::Tensor& tensor, int tag);
   void forget_read_notes(std::int64_t read_by_peer);
+  /// Ends the conversation because nobody answered `transfer` for too long; does nothing if
+  /// somebody just did.
+  void give_up(PendingTransfer& transfer, std::chrono::milliseconds timeout);
   /// Fails all pending transfers, and any that comes later.
   void end(std::exception_ptr reason);
+
+  // With mutex_ held: notes leave, and transfers are posted, in the order in which they meet.
+  [[nodiscard]] Post settle(PendingTransfer& transfer, const Note& theirs);
+  void send(const Note& note);
+  c10::intrusive_ptr<c10d::Work> send_message(const at::Tensor& tensor, int tag);
   std::string unanswered_notes() const;
 
   const int peer_;
@@ -81,9 +87,15 @@ class Conversation : public std::enable_shared_from_this<Conversation> {
   std::exception_ptr ended_;
   std::map<Key, std::deque<std::shared_ptr<PendingTransfer>>> pending_;
   std::map<Key, std::deque<Note>> unanswered_;
-  std::deque<SentNote> sent_;  // kept until the peer has read them
+  std::deque<Messages> sent_;  // by note; kept until the peer has read it
   std::int64_t notes_received_ = 0;
   std::int64_t notes_read_by_peer_ = 0;
 };
+
+/// Returns a Work for each of the `count` messages of an announced transfer.
+Works works_of(const std::shared_ptr<Conversation>& conversation,
+               const std::shared_ptr<PendingTransfer>& transfer,
+               std::size_t count,
+               std::chrono::milliseconds timeout);
 
 }  // namespace tdref

@@ -8,22 +8,18 @@
 namespace tdref {
 namespace {
 
-c10d::Backend& connection_of(const Group::State& state) {
+Connection& connection_of(Group::State& state) {
   TORCH_CHECK_VALUE(state.group_rank >= 0,
                     "Invalid process group specified: this rank is not a member");
-  TORCH_CHECK(state.connection != nullptr, "the group is closed");
-  return *state.connection;
+  return state.connection;
 }
 
 template <typename Call>
-c10::intrusive_ptr<c10d::Work> post(Group::State& state, const Call& call) {
-  const std::lock_guard lock(state.posting);
-  return call(connection_of(state));
-}
-
-Work pending(const Group::State& state, c10::intrusive_ptr<c10d::Work> message, std::string what) {
-  return Work(std::make_shared<MessageState>(
-      std::move(message), std::move(what), state.timeout, state.dropped));
+std::shared_ptr<MessageState> post_message(Group::State& state,
+                                           const Call& call,
+                                           std::string what) {
+  return std::make_shared<MessageState>(
+      post(connection_of(state), call), std::move(what), state.timeout, state.dropped);
 }
 
 }  // namespace
@@ -69,11 +65,10 @@ int Group::group_rank_of(int global_rank) const {
 
 Work Group::isend(const at::Tensor& tensor, int group_dst, int tag) const {
   std::vector<at::Tensor> tensors{tensor};
-  return pending(
+  return Work(post_message(
       *state_,
-      post(*state_,
-           [&](c10d::Backend& connection) { return connection.send(tensors, group_dst, tag); }),
-      c10::str("send to group rank ", group_dst, " with tag ", tag));
+      [&](c10d::Backend& backend) { return backend.send(tensors, group_dst, tag); },
+      c10::str("send to group rank ", group_dst, " with tag ", tag)));
 }
 
 Work Group::irecv(const at::Tensor& tensor, int group_src, int tag) const {
@@ -81,14 +76,12 @@ Work Group::irecv(const at::Tensor& tensor, int group_src, int tag) const {
   const at::Tensor landed =
       lands_directly ? tensor : at::empty(tensor.sizes(), tensor.options().requires_grad(false));
   std::vector<at::Tensor> tensors{landed};
-  auto state = std::make_shared<MessageState>(
-      post(*state_,
-           [&](c10d::Backend& connection) { return connection.recv(tensors, group_src, tag); }),
-      c10::str("receipt from group rank ", group_src, " with tag ", tag),
-      state_->timeout,
-      state_->dropped);
-  state->set_receipt({landed, tensor});
-  return Work(std::move(state));
+  auto message = post_message(
+      *state_,
+      [&](c10d::Backend& backend) { return backend.recv(tensors, group_src, tag); },
+      c10::str("receipt from group rank ", group_src, " with tag ", tag));
+  message->set_receipt({landed, tensor});
+  return Work(std::move(message));
 }
 
 std::vector<at::Tensor> Group::all_gather(const at::Tensor& tensor) const {
@@ -99,8 +92,8 @@ std::vector<at::Tensor> Group::all_gather(const at::Tensor& tensor) const {
   std::vector<at::Tensor> inputs{tensor};
   c10d::AllgatherOptions options;
   options.timeout = timeout();
-  const auto message = post(*state_, [&](c10d::Backend& connection) {
-    return connection.allgather(outputs, inputs, options);
+  const auto message = post(connection_of(*state_), [&](c10d::Backend& backend) {
+    return backend.allgather(outputs, inputs, options);
   });
   wait_for(*message, "all_gather", timeout());
   return std::move(outputs[0]);
@@ -118,21 +111,23 @@ std::vector<at::Tensor> Group::gather(const at::Tensor& tensor, int group_dst) c
   c10d::GatherOptions options;
   options.rootRank = group_dst;
   options.timeout = timeout();
-  const auto message = post(*state_, [&](c10d::Backend& connection) {
-    return connection.gather(outputs, inputs, options);
+  const auto message = post(connection_of(*state_), [&](c10d::Backend& backend) {
+    return backend.gather(outputs, inputs, options);
   });
   wait_for(*message, c10::str("gather on group rank ", group_dst), timeout());
   return outputs.empty() ? std::vector<at::Tensor>() : std::move(outputs[0]);
 }
 
-std::shared_ptr<const Agreement> Group::agreement_with(int group_rank) const {
+std::shared_ptr<Conversation> Group::conversation_with(int group_rank) const {
   const auto agreement = state_->agreement;
-  return agreement != nullptr && agreement->is_with(group_rank) ? agreement : nullptr;
+  return agreement != nullptr ? agreement->with(group_rank) : nullptr;
 }
 
 void Group::wrap_backend(const BackendWrapper& wrapper) const {
-  if (state_->connection != nullptr) {
-    state_->connection = wrapper(std::move(state_->connection));
+  auto& connection = state_->connection;
+  const std::lock_guard lock(connection.posting);
+  if (connection.backend != nullptr) {
+    connection.backend = wrapper(connection.backend);
   }
 }
 
@@ -142,8 +137,8 @@ void Group::close() const {
     state_->agreement.reset();
   }
   state_->dropped->close();
-  const std::lock_guard lock(state_->posting);
-  state_->connection.reset();
+  const std::lock_guard lock(state_->connection.posting);
+  state_->connection.backend.reset();
 }
 
 }  // namespace tdref

@@ -53,6 +53,15 @@ Side other(Side side) {
   return side == Side::kSends ? Side::kReceives : Side::kSends;
 }
 
+bool is_known(Side side) {
+  return side == Side::kSends || side == Side::kReceives;
+}
+
+bool is_known(Note::Kind kind) {
+  return kind == Note::Kind::kStructure || kind == Note::Kind::kRefusal ||
+         kind == Note::Kind::kFarewell;
+}
+
 std::optional<std::string> difference(const End& here, const End& there) {
   if (there.note.kind == Note::Kind::kRefusal) {
     return c10::str(there.rank, " refused: ", there.note.text);

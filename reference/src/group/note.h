@@ -11,6 +11,7 @@ namespace tdref {
 enum class Side : std::int64_t { kSends = 1, kReceives = 2 };
 
 Side other(Side side);
+bool is_known(Side side);
 
 /// What one end of a transfer tells the other before anything travels.
 struct Note {
@@ -25,6 +26,8 @@ struct Note {
   int first_tag = 0;
   std::string text;
 };
+
+bool is_known(Note::Kind kind);
 
 /// One end of a transfer and the name of its rank, for messages.
 struct End {

@@ -19,8 +19,8 @@ StorePtr under(std::string prefix, const StorePtr& store) {
   return c10::make_intrusive<c10d::PrefixStore>(std::move(prefix), store);
 }
 
-// Whether gloo connects two ranks when they first need it: then opening a group is no barrier, and a
-// rank cannot know which others have offered to compare.
+// Whether gloo connects two ranks when they first need it: then opening a group is no barrier, and
+// a rank cannot know which others have offered to compare.
 bool connects_late() {
   const char* setting = std::getenv("TORCH_GLOO_LAZY_INIT");
   return setting != nullptr && std::string(setting) == "1";
@@ -28,19 +28,19 @@ bool connects_late() {
 
 // Connects a group whose other fields are set, and with it those of its ranks that compare.
 void connect_members(Group::State& state, const StorePtr& store, bool agree_on_structure) {
-  Agreement::Place place{store, state.group_rank, {}};
+  Agreement::Members members{store, state.group_rank, {}};
   for (int rank = 0; rank < state.size; ++rank) {
-    place.names.push_back(state.kind == Group::Kind::kStandalone
-                              ? c10::str("group rank ", rank)
-                              : c10::str("rank ", state.global_ranks.at(rank)));
+    members.names.push_back(state.kind == Group::Kind::kStandalone
+                                ? c10::str("group rank ", rank)
+                                : c10::str("rank ", state.global_ranks.at(rank)));
   }
   const bool compares = agree_on_structure && !connects_late();
   if (compares) {
-    Agreement::offer(place);
+    Agreement::offer(members);
   }
-  state.connection = connect(store, state.group_rank, state.size, state.timeout);
+  state.connection.backend = connect(store, state.group_rank, state.size, state.timeout);
   if (compares) {
-    state.agreement = std::make_shared<Agreement>(place, state.timeout);
+    state.agreement = std::make_shared<Agreement>(members, state.timeout);
   }
 }
 

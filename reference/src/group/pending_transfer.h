@@ -7,7 +7,6 @@
 #include <condition_variable>
 #include <exception>
 #include <functional>
-#include <memory>
 #include <mutex>
 #include <string>
 
@@ -15,54 +14,47 @@
 
 namespace tdref {
 
-class Conversation;
-
 /// One end of a transfer, as the rank that makes it describes it.
 struct Proposal {
   Note note;
-  /// Posts all messages. Called once, by any thread, when the other end fits; empty for a refusal.
+  /// Posts all messages. Called once, by any thread, when the other end fits; empty for a refusal,
+  /// and where there are none.
   std::function<Works()> post;
 };
 
-/// Holds one end of a transfer from its note until its messages are posted, or it has failed.
+/// Holds one end of a transfer from its note until its messages are posted, or it has failed: until
+/// it is settled.
 class PendingTransfer {
  public:
   /// `what` names the transfer, for messages: "send to rank 1 with first tag 0".
-  PendingTransfer(Proposal proposal, std::string what, std::shared_ptr<Conversation> conversation);
+  PendingTransfer(Proposal proposal, std::string what);
 
   const Note& note() const { return proposal_.note; }
   const std::string& what() const { return what_; }
 
-  /// Returns the messages, in the order of posting.
-  ///
-  /// Blocks  until the other end's note has come; at most `timeout`.
-  /// Errors  c10::ValueError: the ends do not fit, or the other one refused; nothing was posted.
-  ///         c10d::TimeoutError: no note came; the conversation is then over.
-  ///         c10::DistNetworkError: the conversation is over for another reason.
-  Works posted(std::chrono::milliseconds timeout);
+  /// Posts the messages if the ends fit, else fails with c10::ValueError. Called once. Returns what
+  /// has done its duty, which may hold the last handle of a group: to be dropped without a lock.
+  [[nodiscard]] std::function<Works()> settle(const End& here, const End& there);
+  /// Does nothing when the transfer is settled. Returns what settle() does.
+  [[nodiscard]] std::function<Works()> fail(std::exception_ptr error);
 
-  /// Posts the messages if the ends fit, else fails. Called once.
-  void settle(const End& here, const End& there);
-  /// Does nothing when the transfer is settled.
-  void fail(std::exception_ptr error);
   bool is_settled();
-  /// Lets go of what posting needed: the tensors and the group.
-  void forget_proposal();
+  /// Waits until the transfer is settled, at most `timeout`, and returns whether it is.
+  bool wait_until_settled(std::chrono::milliseconds timeout);
+
+  /// Returns the messages of a settled transfer, in the order of posting.
+  ///
+  /// Errors  that with which it failed.
+  Works posted();
 
  private:
   std::mutex mutex_;
   std::condition_variable settled_;
   Proposal proposal_;
   std::string what_;
-  std::shared_ptr<Conversation> conversation_;
   bool is_settled_ = false;
   Works works_;
   std::exception_ptr error_;
 };
-
-/// Returns a Work for each of the `count` messages of a transfer that is still to be posted.
-Works works_of(const std::shared_ptr<PendingTransfer>& transfer,
-               std::size_t count,
-               std::chrono::milliseconds timeout);
 
 }  // namespace tdref

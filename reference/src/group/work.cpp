@@ -5,6 +5,8 @@
 #include <gloo/common/error.h>
 #include <torch/csrc/distributed/c10d/exception.h>
 
+#include <algorithm>
+
 namespace tdref {
 
 void DroppedMessages::keep(c10::intrusive_ptr<c10d::Work> message) {
@@ -18,6 +20,12 @@ void DroppedMessages::close() {
   const std::lock_guard lock(mutex_);
   closed_ = true;
   messages_.clear();
+}
+
+std::chrono::milliseconds time_left(std::chrono::steady_clock::time_point deadline) {
+  using std::chrono::milliseconds;
+  const auto left = deadline - std::chrono::steady_clock::now();
+  return std::max(std::chrono::duration_cast<milliseconds>(left), milliseconds(1));
 }
 
 void wait_for(c10d::Work& message, const std::string& what, std::chrono::milliseconds timeout) {

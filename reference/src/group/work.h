@@ -64,6 +64,9 @@ class MessageState : public Work::State {
   std::shared_ptr<DroppedMessages> dropped_;
 };
 
+/// Returns how long it is until `deadline`; at least 1 ms, because to c10d 0 means no timeout.
+std::chrono::milliseconds time_left(std::chrono::steady_clock::time_point deadline);
+
 /// Waits for `message` and names what failed: gloo has one type for deadlines and broken
 /// connections, and does not name the peer.
 void wait_for(c10d::Work& message, const std::string& what, std::chrono::milliseconds timeout);

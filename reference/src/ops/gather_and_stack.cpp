@@ -9,7 +9,8 @@
 namespace tdref {
 namespace {
 
-// What only dst can find wrong, before it is told anything.
+// What dst finds wrong without looking at the rows; checked after the messages, so that no other
+// rank waits.
 void check_row_count(const TensorDictBase& td, const Group& group) {
   TORCH_CHECK(group.size() > 1, "gather_and_stack has no rows to stack in a group of one rank");
   TORCH_CHECK(

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "ops/gather_wire.h"
 
+#include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
 #include <tdref/consolidate.h>
 #include <tdref/pickle.h>
@@ -11,7 +13,7 @@
 #include <optional>
 #include <string_view>
 
-#include "tree/observer.h"
+#include "codec/observer.h"
 #include "tree/walk.h"
 
 namespace tdref {

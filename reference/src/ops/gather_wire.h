@@ -5,7 +5,6 @@
 #include <tdref/tensordict.h>
 
 #include <cstdint>
-#include <exception>
 #include <string>
 #include <vector>
 

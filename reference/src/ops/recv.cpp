@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <tdref/recv.h>
 
-#include "ops/p2p.h"
+#include "ops/transfer.h"
 
 namespace tdref {
 

@@ -62,11 +62,8 @@ std::string describe_storage(const TensorDictBase& td) {
   auto span = layout.spans.begin();
   for_each_tensor(td, [&](const KeyPath& key, const at::Tensor& tensor) {
     append_leaf(text, key, tensor);
-    const auto itemsize = static_cast<std::int64_t>(tensor.itemsize());
     text += " from byte ";
-    text += std::to_string(is_consolidated
-                               ? tensor.storage_offset() * itemsize - storage->storage_offset()
-                               : (span++)->start);
+    text += std::to_string(is_consolidated ? start_in(*storage, tensor) : (span++)->start);
   });
   return text;
 }

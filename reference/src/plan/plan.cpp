@@ -2,7 +2,6 @@
 #include <tdref/plan.h>
 
 #include <limits>
-#include <optional>
 
 #include "plan/pseudo_random.h"
 #include "tree/visit.h"
@@ -46,12 +45,9 @@ class Planner {
   explicit Planner(const TagOptions& options) : tags_(options) {}
 
   void visit(const TensorDictBase& td) {
-    visit_kind(td,
-               Overloaded{[&](const TensorDict& plain) { visit_items(plain); },
-                          [&](const LazyStackedTensorDict& stack) { visit_members(stack); },
-                          [&](const PersistentTensorDict& persistent) {
-                            visit_items(persistent.contents());
-                          }});
+    visit_contents(td,
+                   Overloaded{[&](const TensorDict& items) { visit_items(items); },
+                              [&](const LazyStackedTensorDict& stack) { visit_members(stack); }});
   }
 
   std::vector<PlannedLeaf> finish() && { return std::move(plan_); }
@@ -95,6 +91,13 @@ std::vector<PlannedLeaf> plan_transfer(const TensorDictBase& td, const TagOption
   Planner planner(options);
   planner.visit(td);
   return std::move(planner).finish();
+}
+
+std::optional<int> first_tag(const TagOptions& options) {
+  if (options.init_tag < 0 || (!options.pseudo_rand && options.init_tag > kMaxTag)) {
+    return std::nullopt;
+  }
+  return Tags(options).next({});
 }
 
 std::int64_t last_tag(const std::vector<PlannedLeaf>& plan, const TagOptions& options) {

@@ -11,15 +11,28 @@ bool is_list_of_numbers(const at::Tensor& tensor) {
 
 }  // namespace
 
+void check_form(const std::string& name, const Jagged& jagged) {
+  const auto& [values, offsets, lengths, ragged_idx] = jagged;
+  TORCH_CHECK_VALUE(values.defined() && values.layout() == at::kStrided && 1 <= ragged_idx &&
+                        ragged_idx <= values.dim(),
+                    name,
+                    " needs strided values with a ragged dimension from 1 to their number of "
+                    "dimensions; its ragged dimension is ",
+                    ragged_idx);
+  TORCH_CHECK_VALUE(is_list_of_numbers(offsets) && jagged.rows() >= 0,
+                    name,
+                    " needs one offset more than rows, as a list of whole numbers on the CPU");
+  TORCH_CHECK_VALUE(
+      !lengths.defined() || (is_list_of_numbers(lengths) && lengths.size(0) == jagged.rows()),
+      name,
+      " needs one length for each of its ",
+      jagged.rows(),
+      " rows, as a list of whole numbers on the CPU");
+}
+
 void check_rows(const Jagged& jagged) {
+  check_form("a jagged tensor", jagged);
   const bool has_lengths = jagged.lengths.defined();
-  TORCH_CHECK_VALUE(jagged.values.defined() && jagged.values.layout() == at::kStrided &&
-                        1 <= jagged.ragged_idx && jagged.ragged_idx <= jagged.values.dim(),
-                    "a jagged tensor has strided values with a ragged dimension");
-  TORCH_CHECK_VALUE(is_list_of_numbers(jagged.offsets) && jagged.rows() >= 0 &&
-                        (!has_lengths || (is_list_of_numbers(jagged.lengths) &&
-                                          jagged.lengths.size(0) == jagged.rows())),
-                    "a jagged tensor has one offset more than rows, and one length for each row");
   const auto offsets = jagged.offsets.to(at::kLong).contiguous();
   const auto lengths = has_lengths ? jagged.lengths.to(at::kLong).contiguous() : at::Tensor();
   const auto* begin = offsets.const_data_ptr<std::int64_t>();

@@ -2,12 +2,14 @@
 #include <tdref/lazy_stack.h>
 #include <tdref/tensordict.h>
 
+#include "tree/stack.h"
+
 namespace tdref {
 namespace {
 
 Shape stacked_batch_size(const std::vector<AnyTensorDict>& members, std::int64_t stack_dim) {
   TORCH_CHECK_VALUE(!members.empty(), "a lazy stack has at least one member");
-  auto batch_size = members.front()->batch_size();
+  const auto& batch_size = members.front()->batch_size();
   for (std::size_t i = 1; i < members.size(); ++i) {
     TORCH_CHECK_VALUE(members[i]->batch_size() == batch_size,
                       "the members of a lazy stack have one batch size: member ",
@@ -17,16 +19,10 @@ Shape stacked_batch_size(const std::vector<AnyTensorDict>& members, std::int64_t
                       ", member 0 has ",
                       c10::IntArrayRef(batch_size));
   }
-  TORCH_CHECK_VALUE(0 <= stack_dim && stack_dim <= static_cast<std::int64_t>(batch_size.size()),
-                    "the stack dimension ",
-                    stack_dim,
-                    " is not within the batch dimensions; allowed are 0 to ",
-                    batch_size.size());
-  batch_size.insert(batch_size.begin() + stack_dim, static_cast<std::int64_t>(members.size()));
-  return batch_size;
+  return with_stack_dim(batch_size, stack_dim, members.size());
 }
 
-// Members on different devices have none in common, and neither have no members.
+// Nothing when the members are on different devices.
 std::optional<at::Device> common_device(const std::vector<AnyTensorDict>& members) {
   std::optional<at::Device> common;
   for (const auto& member : members) {

@@ -39,6 +39,14 @@ Entry select_entry(const Item& item, std::int64_t dim, std::int64_t index) {
   return select_data(key, *value.non_tensor(), dim, index);
 }
 
+AnyTensorDict select_items(const TensorDict& td, std::int64_t dim, std::int64_t index) {
+  TensorDict row(without(td.batch_size(), dim), td.device());
+  for (const auto& item : td.items()) {
+    row.set(item.key, select_entry(item, dim, index));
+  }
+  return row;
+}
+
 AnyTensorDict select_member(const LazyStackedTensorDict& stack,
                             std::int64_t dim,
                             std::int64_t index) {
@@ -58,20 +66,11 @@ AnyTensorDict select_member(const LazyStackedTensorDict& stack,
 }  // namespace
 
 AnyTensorDict select(const TensorDictBase& td, std::int64_t dim, std::int64_t index) {
-  return visit_kind(td,
-                    Overloaded{[&](const TensorDict& plain) -> AnyTensorDict {
-                                 TensorDict row(without(plain.batch_size(), dim), plain.device());
-                                 for (const auto& item : plain.items()) {
-                                   row.set(item.key, select_entry(item, dim, index));
-                                 }
-                                 return row;
-                               },
-                               [&](const LazyStackedTensorDict& stack) {
-                                 return select_member(stack, dim, index);
-                               },
-                               [&](const PersistentTensorDict& persistent) {
-                                 return select(persistent.contents(), dim, index);
-                               }});
+  return visit_contents(
+      td,
+      Overloaded{
+          [&](const TensorDict& items) { return select_items(items, dim, index); },
+          [&](const LazyStackedTensorDict& stack) { return select_member(stack, dim, index); }});
 }
 
 }  // namespace tdref

@@ -90,14 +90,9 @@ Entry stack_nested(const std::vector<TensorDict>& rows, const std::string& key, 
 
 TensorDict stack_dense(const std::vector<TensorDict>& rows, std::int64_t dim) {
   check_rows_agree(rows);
-  Shape batch_size = rows.front().batch_size();
-  TORCH_CHECK(dim >= 0 && dim <= static_cast<std::int64_t>(batch_size.size()),
-              "the stack dimension ",
-              dim,
-              " is not within the batch dimensions");
-  batch_size.insert(batch_size.begin() + dim, static_cast<std::int64_t>(rows.size()));
-  TensorDict result(std::move(batch_size), rows.front().device());
-  for (const auto& [key, value] : rows.front().items()) {
+  const auto& first = rows.front();
+  TensorDict result(with_stack_dim(first.batch_size(), dim, rows.size()), first.device());
+  for (const auto& [key, value] : first.items()) {
     TORCH_CHECK(value.jagged() == nullptr,
                 "the jagged tensors under '",
                 key,
@@ -160,6 +155,16 @@ TensorDict dense_items(const TensorDict& td) {
 
 }  // namespace
 
+Shape with_stack_dim(Shape batch_size, std::int64_t stack_dim, std::size_t count) {
+  TORCH_CHECK_VALUE(0 <= stack_dim && stack_dim <= static_cast<std::int64_t>(batch_size.size()),
+                    "the stack dimension ",
+                    stack_dim,
+                    " is not within the batch dimensions; allowed are 0 to ",
+                    batch_size.size());
+  batch_size.insert(batch_size.begin() + stack_dim, static_cast<std::int64_t>(count));
+  return batch_size;
+}
+
 AnyTensorDict stack(const std::vector<AnyTensorDict>& rows, std::int64_t dim) {
   TORCH_CHECK(!rows.empty(), "stack expects at least one tensordict");
   if (are_lazy_alike(rows)) {
@@ -171,7 +176,7 @@ AnyTensorDict stack(const std::vector<AnyTensorDict>& rows, std::int64_t dim) {
   if (!plain) {
     return stack_dense(all_dense(rows), dim);
   }
-  std::vector<TensorDict> as_they_are;
+  std::vector<TensorDict> as_they_are;  // not dense: lazy stacks below them stay lazy
   for (const auto& row : rows) {
     as_they_are.push_back(*row->as<TensorDict>());
   }

@@ -7,6 +7,11 @@
 
 namespace tdref {
 
+/// Inserts a stack dimension into a batch size.
+///
+/// Errors  c10::ValueError: the dimension is not within the batch dimensions, or behind the last.
+Shape with_stack_dim(Shape batch_size, std::int64_t stack_dim, std::size_t count);
+
 /// Stacks tensordicts along a new dimension; non-tensor data becomes a stack of the data of each
 /// row. Lazy stacks of the same dimension and number of members stay lazy: members are stacked with
 /// members. Rows of different kinds become dense first.

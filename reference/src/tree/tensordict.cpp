@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "tree/jagged.h"
 #include "tree/visit.h"
 
 namespace tdref {
@@ -19,27 +20,6 @@ void check_batch(const std::string& key, c10::IntArrayRef shape, const Shape& ba
               shape,
               ", but every shape in this tensordict begins with its batch size ",
               c10::IntArrayRef(batch_size));
-}
-
-void check_jagged(const std::string& key, const Jagged& jagged) {
-  TORCH_CHECK_TYPE(jagged.values.defined() && jagged.offsets.defined(),
-                   "the jagged tensor for '",
-                   key,
-                   "' needs values and offsets");
-  const auto& lengths = jagged.lengths;
-  TORCH_CHECK(
-      jagged.offsets.dim() == 1 && jagged.rows() >= 0 &&
-          (!lengths.defined() || (lengths.dim() == 1 && lengths.size(0) == jagged.rows())) &&
-          1 <= jagged.ragged_idx && jagged.ragged_idx <= jagged.values.dim(),
-      "the jagged tensor for '",
-      key,
-      "' has ",
-      jagged.offsets.sizes(),
-      " offsets, values of shape ",
-      jagged.values.sizes(),
-      " and the ragged dimension ",
-      jagged.ragged_idx,
-      ", which do not go together");
 }
 
 // A datum that stands for the rows of a batch must have as many rows.
@@ -90,7 +70,7 @@ void TensorDict::set(const std::string& key, Entry entry) {
       leaf->tensor = leaf->tensor.to(*device());
     }
   } else if (const auto* jagged = entry.jagged()) {
-    check_jagged(key, *jagged);
+    check_form("the jagged tensor for '" + key + "'", *jagged);
     check_batch(key, c10::IntArrayRef(jagged->rows()), batch_size());
   } else if (const auto* nested = entry.nested()) {
     check_batch(key, nested->batch_size(), batch_size());
@@ -103,25 +83,6 @@ void TensorDict::set(const std::string& key, Entry entry) {
   }
   index_.emplace(key, items_.size());
   items_.push_back({key, std::move(entry)});
-}
-
-void TensorDict::set(const std::string& key, at::Tensor tensor) {
-  set(key, Entry(std::move(tensor)));
-}
-void TensorDict::set(const std::string& key, Leaf leaf) {
-  set(key, Entry(std::move(leaf)));
-}
-void TensorDict::set(const std::string& key, Jagged jagged) {
-  set(key, Entry(std::move(jagged)));
-}
-void TensorDict::set(const std::string& key, NonTensor data) {
-  set(key, Entry(std::move(data)));
-}
-void TensorDict::set(const std::string& key, TensorDict nested) {
-  set(key, Entry(std::move(nested)));
-}
-void TensorDict::set(const std::string& key, LazyStackedTensorDict nested) {
-  set(key, Entry(std::move(nested)));
 }
 
 const Entry* TensorDict::find(const std::string& key) const {

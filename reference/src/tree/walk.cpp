@@ -34,13 +34,10 @@ void visit_members(const LazyStackedTensorDict& stack, KeyPath& path, const Visi
 }
 
 void visit_below(const TensorDictBase& td, KeyPath& path, const VisitEntry& visit) {
-  visit_kind(
+  visit_contents(
       td,
-      Overloaded{[&](const TensorDict& plain) { visit_items(plain, path, visit); },
-                 [&](const LazyStackedTensorDict& stack) { visit_members(stack, path, visit); },
-                 [&](const PersistentTensorDict& persistent) {
-                   visit_items(persistent.contents(), path, visit);
-                 }});
+      Overloaded{[&](const TensorDict& items) { visit_items(items, path, visit); },
+                 [&](const LazyStackedTensorDict& stack) { visit_members(stack, path, visit); }});
 }
 
 Jagged map_parts(const Jagged& jagged, const MapTensor& map) {
@@ -135,14 +132,11 @@ bool holds_persistent(const TensorDictBase& td) {
 }
 
 AnyTensorDict map_tensors(const TensorDictBase& td, const MapTensor& map) {
-  return visit_kind(
+  return visit_contents(
       td,
-      Overloaded{[&](const TensorDict& plain) -> AnyTensorDict { return map_items(plain, map); },
+      Overloaded{[&](const TensorDict& items) -> AnyTensorDict { return map_items(items, map); },
                  [&](const LazyStackedTensorDict& stack) -> AnyTensorDict {
                    return map_members(stack, map);
-                 },
-                 [&](const PersistentTensorDict& persistent) -> AnyTensorDict {
-                   return map_items(persistent.contents(), map);
                  }});
 }
 

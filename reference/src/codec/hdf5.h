@@ -10,10 +10,10 @@ namespace tdref {
 /// Reads a group of an HDF5 file, in the order of the names; its groups become nested tensordicts
 /// with the same batch size.
 ///
-/// The file may come from another process: links out of it are refused, and so is what would take
-/// more than 64 times its size.
+/// The file may come from another process: links out of it are refused, and so is what is too large
+/// or too deep (codec/limits.h).
 ///
-/// Errors  c10::ValueError: as PersistentTensorDict.
+/// Errors  name the file. c10::ValueError: as PersistentTensorDict.
 TensorDict read_hdf5(const std::string& filename,
                      const std::string& group,
                      const Shape& batch_size);

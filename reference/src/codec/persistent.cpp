@@ -2,7 +2,7 @@
 #include <tdref/persistent.h>
 #include <tdref/tensordict.h>
 
-#include "tree/hdf5.h"
+#include "codec/hdf5.h"
 
 namespace tdref {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "tree/observer.h"
+#include "codec/observer.h"
 
 namespace tdref {
 namespace {

@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "tree/hdf5.h"
+#include "codec/hdf5.h"
 
 #include <ATen/ops/empty.h>
-#include <c10/util/safe_numerics.h>
 #include <hdf5.h>
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <utility>
 #include <vector>
 
+#include "codec/elements.h"
+#include "codec/limits.h"
+#include "codec/value_fields.h"
+
 namespace tdref {
 namespace {
 
-// How much larger than its file the data may be: HDF5 can compress it, and leave out what was never
-// written.
-constexpr std::uint64_t kGrowth = 64;
-constexpr int kMaxDepth = 64;
-
-// Closes an HDF5 object. An error of HDF5 becomes one of libtorch, without being printed as well.
+// Closes an HDF5 object.
 class Handle {
  public:
   Handle(hid_t id, herr_t (*close)(hid_t), const std::string& what) : id_(id), close_(close) {
@@ -35,6 +34,7 @@ class Handle {
   herr_t (*close_)(hid_t);
 };
 
+// Keeps HDF5 from printing its errors, which become libtorch's.
 class SilentErrors {
  public:
   SilentErrors() {
@@ -105,16 +105,16 @@ NumberType type_of(const std::string& name, hid_t dataset) {
 
 class Reader {
  public:
-  explicit Reader(std::uint64_t file_bytes) : bytes_left_(kGrowth * file_bytes) {}
+  explicit Reader(std::size_t file_bytes) : budget_(file_bytes) {}
 
   TensorDict read(hid_t group, const Shape& batch_size, int depth = 0) {
-    TORCH_CHECK_VALUE(depth < kMaxDepth, "the groups of the file nest too deep");
+    check_depth(depth);
     TensorDict td(batch_size);
     H5G_info_t info{};
     TORCH_CHECK_VALUE(H5Gget_info(group, &info) >= 0, "HDF5 cannot list a group");
     for (hsize_t i = 0; i < info.nlinks; ++i) {
       const auto name = name_of(group, i);
-      spend(sizeof(Entry) + name.size());
+      budget_.spend(sizeof(Entry) + name.size());
       check_is_within(group, name);
       const Handle object(H5Oopen(group, name.c_str(), H5P_DEFAULT), H5Oclose, "'" + name + "'");
       td.set(name,
@@ -155,7 +155,8 @@ class Reader {
         "' has its data in another file");
     const auto [dtype, type] = type_of(name, dataset);
     const auto shape = shape_of(name, dataset);
-    spend(bytes_of(name, shape, c10::elementSize(dtype)));
+    budget_.spend(static_cast<std::size_t>(
+        bytes_of(shape, static_cast<std::int64_t>(c10::elementSize(dtype)))));
     const auto tensor = at::empty(shape, dtype);
     TORCH_CHECK_VALUE(
         H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, tensor.mutable_data_ptr()) >= 0,
@@ -174,25 +175,16 @@ class Reader {
                       "' has no shape");
     std::vector<hsize_t> sizes(static_cast<std::size_t>(dims));
     H5Sget_simple_extent_dims(space, sizes.data(), nullptr);
-    return Shape(sizes.begin(), sizes.end());
+    const Shape shape(sizes.begin(), sizes.end());
+    TORCH_CHECK_VALUE(
+        std::all_of(shape.begin(), shape.end(), [](std::int64_t size) { return size >= 0; }),
+        "the dataset '",
+        name,
+        "' is too large");
+    return shape;
   }
 
-  static std::uint64_t bytes_of(const std::string& name, const Shape& shape, std::size_t item) {
-    std::uint64_t bytes = item;
-    bool overflows = false;
-    for (const auto size : shape) {
-      overflows |= size < 0 || c10::mul_overflows(bytes, static_cast<std::uint64_t>(size), &bytes);
-    }
-    TORCH_CHECK_VALUE(!overflows, "the dataset '", name, "' is too large");
-    return bytes;
-  }
-
-  void spend(std::uint64_t bytes) {
-    TORCH_CHECK_VALUE(bytes <= bytes_left_, "the data is too large for its file");
-    bytes_left_ -= bytes;
-  }
-
-  std::uint64_t bytes_left_;
+  CopyBudget budget_;
 };
 
 void write_dataset(hid_t group, const std::string& key, const at::Tensor& tensor) {
@@ -203,7 +195,7 @@ void write_dataset(hid_t group, const std::string& key, const at::Tensor& tensor
                               tensor.layout(),
                               ", device ",
                               tensor.device());
-  const auto elements = tensor.detach().contiguous();
+  const auto elements = row_major(tensor);
   const auto type = type_of(key, elements.scalar_type());
   const std::vector<hsize_t> sizes(elements.sizes().begin(), elements.sizes().end());
   const Handle space(sizes.empty()
@@ -250,15 +242,20 @@ void write_items(hid_t group, const TensorDict& td) {
 TensorDict read_hdf5(const std::string& filename,
                      const std::string& group,
                      const Shape& batch_size) {
-  std::error_code none;
-  const bool is_file =
-      filename.find('\0') == std::string::npos && std::filesystem::is_regular_file(filename, none);
-  TORCH_CHECK_VALUE(is_file, "'", filename, "' is not a file");  // a pipe would never open
-  const SilentErrors errors_are_thrown;
-  const Handle file(
-      H5Fopen(filename.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose, "the file " + filename);
-  const Handle root(H5Gopen2(file, group.c_str(), H5P_DEFAULT), H5Gclose, "the group " + group);
-  return Reader(std::filesystem::file_size(filename, none)).read(root, batch_size);
+  try {
+    std::error_code none;
+    const bool is_file = filename.find('\0') == std::string::npos &&
+                         std::filesystem::is_regular_file(filename, none);
+    TORCH_CHECK_VALUE(is_file, "there is no such file");  // a pipe would never open
+    const SilentErrors errors_are_thrown;
+    const Handle file(H5Fopen(filename.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose, "it");
+    const Handle root(
+        H5Gopen2(file, group.c_str(), H5P_DEFAULT), H5Gclose, "the group '" + group + "'");
+    return Reader(std::filesystem::file_size(filename, none)).read(root, batch_size);
+  } catch (c10::Error& error) {
+    error.add_context("HDF5 file '" + filename + "'");
+    throw;
+  }
 }
 
 void write_hdf5(const std::string& filename, const TensorDict& td) {

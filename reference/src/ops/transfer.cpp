@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "ops/transfer.h"
+
+#include <ATen/MemoryOverlap.h>
+
+#include <algorithm>
+
+#include "codec/elements.h"
+#include "codec/layout.h"
+#include "codec/pack.h"
+#include "group/conversation.h"
+#include "group/work.h"
+#include "ops/structure.h"
+#include "tree/walk.h"
+
+namespace tdref {
+namespace {
+
+constexpr int kConsolidatedTag = 0;
+
+void check_has_bytes(const PlannedLeaf& leaf) {
+  const auto& tensor = leaf.tensor;
+  TORCH_CHECK_NOT_IMPLEMENTED(tensor.layout() == at::kStrided && tensor.device().is_cpu() &&
+                                  !tensor.is_nested() && !tensor.is_quantized(),
+                              "leaf ",
+                              to_string(leaf.key),
+                              " cannot be transferred: it has layout ",
+                              tensor.layout(),
+                              ", device ",
+                              tensor.device(),
+                              " and dtype ",
+                              tensor.dtype(),
+                              "; allowed are strided tensors on the CPU that are not quantized");
+}
+
+void check_unshared(const PlannedLeaf& leaf) {
+  TORCH_CHECK_VALUE(at::has_internal_overlap(leaf.tensor) != at::MemOverlap::Yes,
+                    "leaf ",
+                    to_string(leaf.key),
+                    " cannot be received into: its elements share memory; clone it first");
+}
+
+void check_in_memory(const TensorDictBase& td) {
+  TORCH_CHECK_NOT_IMPLEMENTED(!holds_persistent(td),
+                              "a persistent tensordict cannot be received into: its file is only "
+                              "read");
+}
+
+std::vector<PlannedLeaf> messages_to_send(const TensorDictBase& td,
+                                          const TransferOptions& options) {
+  if (options.consolidated) {
+    return {{.key = {},
+             .tag = kConsolidatedTag,
+             .tensor = td.is_consolidated() ? td.consolidated().storage : pack(td, lay_out(td))}};
+  }
+  auto leaves = plan_transfer(td, options.tags);
+  std::for_each(leaves.begin(), leaves.end(), check_has_bytes);
+  for (auto& leaf : leaves) {
+    leaf.tensor = row_major(leaf.tensor);
+  }
+  return leaves;
+}
+
+std::vector<PlannedLeaf> messages_to_receive(const TensorDictBase& td,
+                                             const TransferOptions& options) {
+  if (options.consolidated) {
+    return {{.key = {}, .tag = kConsolidatedTag, .tensor = td.consolidated().storage}};
+  }
+  auto leaves = plan_transfer(td, options.tags);
+  check_in_memory(td);
+  for (const auto& leaf : leaves) {
+    check_has_bytes(leaf);
+    check_unshared(leaf);
+  }
+  return leaves;
+}
+
+// Null if nothing compares this transfer with its other end.
+std::shared_ptr<Conversation> conversation_about(const Transfer& transfer) {
+  return transfer.first_tag.has_value()
+             ? transfer.peer.group.conversation_with(transfer.peer.group_rank)
+             : nullptr;
+}
+
+// Tells the other end, which may be waiting, that this one will not come.
+void refuse(const Transfer& transfer, const c10::Error& error) {
+  const auto conversation = conversation_about(transfer);
+  if (conversation == nullptr) {
+    return;
+  }
+  try {
+    conversation->announce(
+        {{Note::Kind::kRefusal, transfer.side, *transfer.first_tag, error.what_without_backtrace()},
+         nullptr});
+  } catch (const c10::DistNetworkError&) {
+    // The connection is lost, so nobody waits; the error of this end is the one to report.
+  }
+}
+
+Transfer plan(const Peer& peer,
+              Side side,
+              const TensorDictBase& td,
+              const TransferOptions& options) {
+  Transfer transfer{
+      peer, side, {}, options.consolidated ? kConsolidatedTag : first_tag(options.tags), {}};
+  try {
+    transfer.messages =
+        side == Side::kSends ? messages_to_send(td, options) : messages_to_receive(td, options);
+    if (conversation_about(transfer) != nullptr) {
+      transfer.structure = options.consolidated ? describe_storage(td)
+                                                : describe_leaves(transfer.messages, options.tags);
+    }
+    return transfer;
+  } catch (c10::Error& error) {
+    refuse(transfer, error);
+    error.add_context(c10::str(
+        side == Side::kSends ? "send to" : "receipt from", " group rank ", peer.group_rank));
+    throw;
+  }
+}
+
+Works post(const Transfer& transfer) {
+  const auto& [group, group_rank] = transfer.peer;
+  Works works;
+  works.reserve(transfer.messages.size());
+  for (const auto& message : transfer.messages) {
+    works.push_back(transfer.side == Side::kSends
+                        ? group.isend(message.tensor, group_rank, message.tag)
+                        : group.irecv(message.tensor, group_rank, message.tag));
+  }
+  return works;
+}
+
+Proposal proposal_of(const Transfer& transfer) {
+  Proposal proposal{
+      {Note::Kind::kStructure, transfer.side, *transfer.first_tag, transfer.structure}, nullptr};
+  if (!transfer.messages.empty()) {
+    proposal.post = [transfer] { return post(transfer); };
+  }
+  return proposal;
+}
+
+}  // namespace
+
+Transfer plan_send(const Peer& peer, const TensorDictBase& td, const TransferOptions& options) {
+  return plan(peer, Side::kSends, td, options);
+}
+
+Transfer plan_receipt(const Peer& peer, const TensorDictBase& td, const TransferOptions& options) {
+  return plan(peer, Side::kReceives, td, options);
+}
+
+void complete(const Transfer& transfer) {
+  const auto timeout = transfer.peer.group.timeout();
+  const auto deadline = std::chrono::steady_clock::now() + timeout;
+  const auto conversation = conversation_about(transfer);
+  const auto pending =
+      conversation != nullptr ? conversation->announce(proposal_of(transfer)) : nullptr;
+  if (transfer.messages.empty()) {
+    return;  // the note is for the other end, which may have leaves
+  }
+  auto works = pending != nullptr ? conversation->posted(*pending, timeout) : post(transfer);
+  for (auto& work : works) {
+    work.wait(time_left(deadline));
+  }
+}
+
+Works start(const Transfer& transfer) {
+  const auto conversation = conversation_about(transfer);
+  if (conversation == nullptr) {
+    return post(transfer);
+  }
+  return works_of(conversation,
+                  conversation->announce(proposal_of(transfer)),
+                  transfer.messages.size(),
+                  transfer.peer.group.timeout());
+}
+
+}  // namespace tdref
