@@ -37,7 +37,7 @@ std::vector<Finding> missing_capabilities(const Case& c, const std::vector<Adapt
                          static_cast<int>(rank),
                          std::nullopt,
                          "",
-                         {"", {}, needed, "no claim", text},
+                         {.expected = needed, .got = "no claim", .text = text},
                          text});
     }
   }
@@ -144,7 +144,8 @@ void Session::play_and_judge(const Case& c,
     reset_ranks(adapters, fleet_, end_limit, record);
     result.judgement = judge(c, record);
   }
-  if (record.is_hung && (options_.trace || !is_known_hang(result.listed))) {
+  const bool is_news = weigh(result.judgement, c.level, result.listed) != Outcome::kAsExpected;
+  if (record.is_hung && (options_.trace || is_news)) {
     add_debugger_stacks(adapters, {.folder = options_.fleet.log_folder}, record);
   }
   if (c.level == Level::kObserve) result.observed = observations(c, record);

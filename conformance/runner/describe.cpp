@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/describe.h"
 
+#include "engine/input/json_reader.h"
+
 namespace tdconf {
 namespace {
 
 using nlohmann::json;
-
-template <typename T>
-json or_null(const std::optional<T>& value) {
-  return value ? json(*value) : json(nullptr);
-}
 
 json name_or_null(const std::string& name) {
   return name.empty() ? json(nullptr) : json(name);

@@ -69,6 +69,6 @@ def test_a_hang_is_explained(tmp_path: Path, options: tuple[str, ...]) -> None:
     sentence = "rank 0 is in send(dst=1); no pending call was reported"
     assert case["hang"] == {
         "sentence": sentence,
-        "ranks": [{"rank": 0, "step": 1, "op": "send", "pending": []}],
+        "ranks": [{"rank": 0, "step": 2, "op": "send", "pending": []}],
     }
     assert case["signature"].endswith(f"no answer within 1000 ms: {sentence}")

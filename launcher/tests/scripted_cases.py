@@ -192,6 +192,10 @@ KINDS = td(
     }
 )
 STACK = td({"s": lazy(td({"y": tensor("int64", [2], 11)}), td({"y": tensor("int64", [2], 21)}))})
+MEMBERS = lazy(
+    lazy(td({"x": tensor("int16", [2], 1)}), td({"x": tensor("int16", [3], 4, "parameter")})),
+    lazy(td({"x": tensor("float32", [], 7, "parameter")}), td({"x": tensor("int16", [], 8)})),
+)
 ROWS = [td({"x": tensor("float32", [2], 100 * r), "i": tensor("int32", [], r)}) for r in range(3)]
 OUT = td({"x": tensor("float32", [2, 2], 900), "i": tensor("int32", [2], 900)}, [2])
 
@@ -271,6 +275,11 @@ LAZY = case(
     [make("src", STACK), step("send", td="src", dst=1)],
     [make("dst", poison(STACK)), step("recv", td="dst", src=0), snapshot("dst", "src@0")],
 )
+LAZY_ROOT = case(
+    "lazy_root",
+    [make("stack", MEMBERS), step("send", td="stack", dst=1)],
+    [make("other", poison(MEMBERS)), step("recv", td="other", src=0), snapshot("other", "stack@0")],
+)
 SUBGROUP = case(
     "subgroup",
     [],
@@ -330,5 +339,17 @@ GATHER_PROBE = case(
     roles={"0": "probe"},
 )
 
-CASES = (TAGS, P2P, EARLY, FILLS, CONSOLIDATED, GATHER, LAZY, SUBGROUP, STANDALONE, RAISES)
+CASES = (
+    TAGS,
+    P2P,
+    EARLY,
+    FILLS,
+    CONSOLIDATED,
+    GATHER,
+    LAZY,
+    LAZY_ROOT,
+    SUBGROUP,
+    STANDALONE,
+    RAISES,
+)
 CASES += (PROBE_SENDS, AFTER, GATHER_PROBE)

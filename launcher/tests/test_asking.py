@@ -248,6 +248,14 @@ def test_a_leaf_shows_its_first_elements() -> None:
 
 def test_of_the_stacks_the_innermost_of_the_first_thread_are_shown() -> None:
     python = "thread Main\n" + "".join(f"  File {n}\n" for n in range(20)) + "thread B\n  File b\n"
+    python += "py-spy:\nProcess 7: python\nThread 7 (idle)\n    run (rank.py:9)\n"
     assert where_it_stands(python) == [f"  File {n}" for n in range(8, 20)]
     native = "thread 1 main\n" + "".join(f"  #{n} f\n" for n in range(20)) + "gdb: slow\n"
     assert where_it_stands(native) == [f"  #{n} f" for n in range(12)]
+
+
+def test_what_a_debugger_saw_counts_where_the_adapter_said_nothing() -> None:
+    seen = "Process 7: python\nThread 7 (idle)\n    wait (spy.py:3)\n    run (rank.py:9)\n"
+    assert where_it_stands(f"py-spy:\n{seen}") == ["    wait (spy.py:3)", "    run (rank.py:9)"]
+    assert where_it_stands("gdb:\nThread 1 (LWP 7)\n#0 wait ()\n") == ["#0 wait ()"]
+    assert where_it_stands("") == []

@@ -30,7 +30,7 @@ def snapshot(tree: Tree, values: dict[str, list[int]]) -> Line:
 def reported(event: str, tag: int, data: bytes | None, **more: object) -> Line:
     digest = None if data is None else hashlib.sha256(data).hexdigest()
     line = {"event": event, "group": "default", "peer": 1, "tag": tag, "dtype": "int64"}
-    return line | {"shape": [1], "bytes": 8, "sha256": digest, "done": True, "step": 1} | more
+    return line | {"shape": [1], "bytes": 8, "sha256": digest, "done": True, "step": 2} | more
 
 
 def result(*ranks: Line) -> Line:

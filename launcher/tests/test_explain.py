@@ -39,7 +39,7 @@ REGISTRY = """
 
 def sent(event: str, peer: int, tag: int, *, done: bool = True) -> Line:
     line = {"event": event, "group": "default", "peer": peer, "tag": tag, "dtype": "int64"}
-    return line | {"shape": [2], "bytes": 16, "sha256": None, "done": done, "step": 1}
+    return line | {"shape": [2], "bytes": 16, "sha256": None, "done": done, "step": 2}
 
 
 def record(rank: int, transcript: Sequence[Line], *answers: Line, waiting: int = 0) -> Line:

@@ -17,6 +17,7 @@ from .scripted_cases import (
     FILLS,
     GATHER,
     LAZY,
+    LAZY_ROOT,
     PROBE_SENDS,
     RAISES,
     SRC,
@@ -25,14 +26,17 @@ from .scripted_cases import (
     expected,
     group,
     leaf,
+    make,
     numbers,
     printed,
+    td,
+    tensor,
 )
 
 _DEADLINE_S = 600
 
 # One program for what most cases do, one for a collective: each takes half a minute to build.
-PARTS = (TAGS, FILLS, EARLY, PROBE_SENDS, RAISES)
+PARTS = (TAGS, FILLS, EARLY, PROBE_SENDS, RAISES, LAZY, LAZY_ROOT)
 MANY = case(
     "many",
     [step for part in PARTS for step in part["programs"][0]],
@@ -82,6 +86,15 @@ def test_bare_receives_and_snapshots_hold_what_the_formulas_give(
     assert printed(outputs["many"], 1, 15) == {"": ("float64", [2], [1001.0, 1002.0])}
 
 
+def test_lazy_stacks_are_printed_member_by_member(outputs: Mapping[str, str]) -> None:
+    assert printed(outputs["many"], 1, 20) == expected(LAZY, "src@0")
+    assert printed(outputs["many"], 1, 23) == expected(LAZY_ROOT, "stack@0")
+
+
+def test_leaves_are_printed_in_the_order_of_insertion(outputs: Mapping[str, str]) -> None:
+    assert [*printed(outputs["many"], 1, 11)] == ["c", "b.z", "b.x", "a"]
+
+
 def test_what_is_returned_or_raised_is_printed(outputs: Mapping[str, str]) -> None:
     assert "rank 0 step 6 isend: returned 4 works\n" in outputs["many"]
     assert "rank 0 step 12 send: raised " in outputs["many"]
@@ -95,7 +108,7 @@ def test_rows_are_stacked_on_the_root(outputs: Mapping[str, str]) -> None:
     assert "rank 1 step 2 gather_and_stack: returned None\n" in outputs["gather"]
 
 
-@pytest.mark.parametrize("made", [c for c in CASES if c is not LAZY], ids=lambda c: c["name"])
+@pytest.mark.parametrize("made", CASES, ids=lambda c: c["name"])
 def test_every_step_has_its_place_in_the_program(made: Case) -> None:
     text = script_cpp.program(made)
     for rank, program in enumerate(made["programs"]):
@@ -106,6 +119,7 @@ def test_every_step_has_its_place_in_the_program(made: Case) -> None:
         assert places == sorted(places)
 
 
-def test_what_tdref_cannot_build_is_said() -> None:
-    with pytest.raises(script_cpp.NotInCppError, match="lazy stacks"):
-        script_cpp.program(LAZY)
+def test_what_is_not_written_in_cpp_is_said() -> None:
+    persistent = td({"x": tensor("int64", [2], 1)}) | {"kind": "persistent"}
+    with pytest.raises(script_cpp.NotInCppError, match="persistent tensordicts"):
+        script_cpp.program(case("persistent", [make("src", persistent)]))

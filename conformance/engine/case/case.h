@@ -108,6 +108,8 @@ struct Message {
   std::optional<std::string> sha256;
   /// What it carries: a key written with dots, `the storage`, or empty.
   std::string key;
+  /// Consecutive messages from one value are one transfer, which has this number.
+  int transfer = 0;
 };
 
 /// How often a rank does what at the boundary of c10d. What is left out is not looked at.

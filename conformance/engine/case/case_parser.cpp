@@ -7,8 +7,8 @@
 #include <regex>
 
 #include "engine/case/axes.h"
+#include "engine/case/lookup.h"
 #include "engine/case/program_parser.h"
-#include "engine/case/reference.h"
 #include "engine/case/values.h"
 #include "engine/case/wire_parser.h"
 #include "engine/input/reader.h"
@@ -226,14 +226,6 @@ int parse_world(const Node& node) {
   return static_cast<int>(world);
 }
 
-const Node* find_key(const Node& document, std::string_view name) {
-  if (document.map() == nullptr) refuse(document, "a case", "a mapping");
-  for (const auto& [key, value] : *document.map()) {
-    if (*key.scalar() == name) return &value;
-  }
-  return nullptr;
-}
-
 Case parse_case(const Node& raw, const Scope& choice) {
   Scope scope = choice;
   if (const Node* world = find_key(raw, "world")) {
@@ -273,6 +265,7 @@ Case parse_case(const Node& raw, const Scope& choice) {
 }  // namespace
 
 std::vector<Case> parse_cases(const Node& document) {
+  if (document.map() == nullptr) refuse(document, "a case", "a mapping");
   std::vector<Case> cases;
   for (const Scope& choice : choices_of_axes(find_key(document, "axes"))) {
     cases.push_back(parse_case(document, choice));

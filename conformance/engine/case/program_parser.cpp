@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "engine/case/expect_parser.h"
+#include "engine/case/lookup.h"
 #include "engine/case/operation.h"
-#include "engine/case/reference.h"
 #include "engine/case/release.h"
 #include "engine/case/value_parser.h"
 #include "engine/input/reader.h"

@@ -39,13 +39,6 @@ StepId find_label(const Node& node, const char* what, const Labels& labels) {
   refuse(node, what, concat("the labels ", join(known, ", ")));
 }
 
-const Node* find_key(const Node& mapping, const char* name) {
-  for (const NodePair& pair : *mapping.map()) {
-    if (*pair.key.scalar() == name) return &pair.value;
-  }
-  return nullptr;
-}
-
 std::vector<StepId> read_after(const Node& step, const Labels& labels) {
   const Node* node = find_key(step, "after");
   if (node == nullptr) return {};

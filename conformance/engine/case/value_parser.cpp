@@ -218,11 +218,8 @@ class ValueParser {
 };
 
 std::int64_t seed_of(const Node& root, int rank) {
-  if (root.map() == nullptr) return rank + 1;
-  for (const NodePair& pair : *root.map()) {
-    if (*pair.key.scalar() == "seed") return read_integer(pair.value, "seed");
-  }
-  return rank + 1;
+  const Node* seed = find_key(root, "seed");
+  return seed == nullptr ? rank + 1 : read_integer(*seed, "seed");
 }
 
 }  // namespace

@@ -2,11 +2,11 @@
 #include "engine/case/wire_parser.h"
 
 #include <algorithm>
-#include <array>
 
-#include "engine/case/reference.h"
+#include "engine/case/lookup.h"
 #include "engine/case/value_parser.h"
 #include "engine/input/reader.h"
+#include "engine/value/call.h"
 #include "engine/value/layout.h"
 #include "values/sha256.h"
 #include "values/text.h"
@@ -111,11 +111,22 @@ class MessageParser {
   Message message_;
 };
 
+/// Messages of one value on one way are one transfer; the others stand alone.
+bool is_same_transfer(const Node& a, const Node& b) {
+  nlohmann::json left = to_json(a);
+  nlohmann::json right = to_json(b);
+  if (!left.contains("leaf") || !right.contains("leaf")) return false;
+  for (const char* differs : {"tag", "key"}) {
+    left.erase(differs);
+    right.erase(differs);
+  }
+  return left == right;
+}
+
 std::vector<std::string> parse_calls(const Node& node) {
-  constexpr std::array kNotCollective{"send", "recv", "pickle", "unpickle", "consolidate"};
   std::vector<std::string> calls = read_strings(node, "calls");
   for (const std::string& call : calls) {
-    if (std::ranges::find(kNotCollective, call) == kNotCollective.end()) continue;
+    if (is_collective(call)) continue;
     refuse(node, "calls", "collective calls, e.g. all_gather; `messages` holds what is sent");
   }
   return calls;
@@ -151,8 +162,13 @@ std::vector<Message> parse_messages(const Node& node,
                                     const std::vector<Group>& groups,
                                     ValueTable& values) {
   std::vector<Message> messages;
+  const Node* before = nullptr;
   for (const Node& message : read_list(node, "messages")) {
     messages.push_back(MessageParser(message, world, groups, values).parse());
+    Message& parsed = messages.back();
+    const bool continues = before != nullptr && is_same_transfer(*before, message);
+    parsed.transfer = before == nullptr ? 0 : messages[messages.size() - 2].transfer + !continues;
+    before = &message;
   }
   return messages;
 }

@@ -17,6 +17,12 @@ class ProtocolError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// Writes null for nothing.
+template <typename T>
+nlohmann::json or_null(const std::optional<T>& value) {
+  return value ? nlohmann::json(*value) : nlohmann::json(nullptr);
+}
+
 /// Decodes one JSON object of the protocol field by field; what was never asked for is refused by
 /// finish(). `where` names the object in errors.
 class JsonReader {

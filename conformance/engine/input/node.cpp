@@ -123,6 +123,14 @@ std::vector<Node> parse_yaml_file(const std::string& path) {
   return parse_yaml(text.str(), path);
 }
 
+const Node* find_key(const Node& node, std::string_view name) {
+  if (node.map() == nullptr) return nullptr;
+  for (const auto& [key, value] : *node.map()) {
+    if (*key.scalar() == name) return &value;
+  }
+  return nullptr;
+}
+
 json to_json(const Node& node) {
   if (const json* scalar = node.scalar()) return *scalar;
   if (const Node::List* list = node.list()) {

@@ -57,6 +57,9 @@ std::vector<Node> parse_yaml(const std::string& text, const std::string& file);
 /// Errors  InputError: the file cannot be read.
 std::vector<Node> parse_yaml_file(const std::string& path);
 
+/// Returns what stands under a key, or null when there is no such key or no mapping.
+const Node* find_key(const Node& node, std::string_view name);
+
 /// Writes the node as JSON; keys become strings.
 nlohmann::json to_json(const Node& node);
 

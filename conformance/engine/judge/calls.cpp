@@ -5,6 +5,8 @@
 #include <iterator>
 #include <tuple>
 
+#include "values/text.h"
+
 namespace tdconf {
 namespace {
 
@@ -44,6 +46,14 @@ bool is_wait(const Case& c, int rank, int step) {
 }
 
 }  // namespace
+
+bool has_not_answered(const RankRecord& record) {
+  return (record.in_flight || !record.join) && !record.has_crashed && !record.violation;
+}
+
+std::string in_group(const std::string& group) {
+  return group == "default" ? "" : concat(" in group `", group, "`");
+}
 
 std::vector<Event> pending_calls(const RankRecord& record) {
   std::vector<Event> pending;

@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "engine/case/case.h"
 #include "engine/play/record.h"
 
 namespace tdconf {
+
+/// True for a rank that was asked something and neither answered nor ended.
+bool has_not_answered(const RankRecord& record);
+
+/// Says which group is meant; empty for the default group.
+std::string in_group(const std::string& group);
 
 /// The calls of a rank that were not done.
 std::vector<Event> pending_calls(const RankRecord& record);

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "engine/judge/calls.h"
 #include "values/text.h"
 
 namespace tdconf {
@@ -69,7 +70,7 @@ std::string show_sender(const Case& c, int rank, const Event& event) {
 }
 
 std::string show_tag(std::int64_t tag, const std::string& group) {
-  return group == "default" ? concat("tag ", tag) : concat("tag ", tag, " in group `", group, "`");
+  return concat("tag ", tag, in_group(group));
 }
 
 /// The dtype that c10d is given instead of a complex one; others travel as they are.
@@ -97,46 +98,40 @@ class EndCheck {
     });
     for (const auto& [way, both] : ways) {
       way_ = way;
-      const auto& [expected, got] = both;
-      if (end_ == End::kSender) {
-        check_sent(expected, got);
-      } else {
-        check_received(expected, got);
-      }
+      check(both.first, both.second);
     }
   }
 
  private:
-  void check_sent(const Messages& expected, const Events& got) {
-    for (std::size_t i = 0; i < std::max(expected.size(), got.size()); ++i) {
-      const Message* message = i < expected.size() ? expected[i] : nullptr;
-      const Event* event = i < got.size() ? got[i] : nullptr;
-      if (message != nullptr && event != nullptr && is_sent_as(*message, *event)) continue;
-      return report(i, message, event);
-    }
-  }
-
-  void check_received(const Messages& expected, Events got) {
+  void check(const Messages& expected, Events got) {
     std::vector<std::size_t> missing;
+    const Event* before = nullptr;
     for (std::size_t i = 0; i < expected.size(); ++i) {
       const Message& message = *expected[i];
-      const auto posted = std::ranges::find_if(got, [&](const Event* event) {
+      const auto found = std::ranges::find_if(got, [&](const Event* event) {
         return event->group == message.group && event->tag == message.tag;
       });
-      if (posted == got.end()) {
+      if (found == got.end()) {
         missing.push_back(i);
-      } else if ((*posted)->bytes != message.bytes) {
-        return report(i, &message, *posted);
-      } else {
-        got.erase(posted);
+        continue;
       }
+      const Event* event = *found;
+      if (!fits(message, *event)) return report(i, &message, event);
+      const bool continues = i > 0 && expected[i - 1]->transfer == message.transfer;
+      // Both stand in the transcript of one rank.
+      if (end_ == End::kSender && continues && before != nullptr && event < before) {
+        return report_order(i, message, *event);
+      }
+      before = event;
+      got.erase(found);
     }
     const Event* surplus = got.empty() ? nullptr : got.front();
     if (!missing.empty()) return report(missing.front(), expected[missing.front()], surplus);
     if (surplus != nullptr) report(expected.size(), nullptr, surplus);
   }
 
-  static bool is_sent_as(const Message& message, const Event& event) {
+  bool fits(const Message& message, const Event& event) const {
+    if (end_ == End::kReceiver) return event.bytes == message.bytes;
     return is_labelled_as(message, event) && have_same_digest(message.sha256, event.sha256);
   }
 
@@ -150,16 +145,27 @@ class EndCheck {
   void report(std::size_t index, const Message* message, const Event* event) {
     const bool shows_digest =
         message != nullptr && event != nullptr && is_labelled_as(*message, *event);
-    const char* end = end_ == End::kSender ? ":" : ", as received:";
-    const std::string what =
-        concat("message ", index + 1, " from rank ", way_.first, " to rank ", way_.second, end);
     const std::string key = message == nullptr ? "" : message->key;
     differences_.push_back({rank_,
                             event == nullptr ? std::nullopt : event->step,
                             differ(key,
-                                   what,
+                                   place(index),
                                    message == nullptr ? "none" : show(*message, shows_digest),
                                    event == nullptr ? "none" : show(*event, shows_digest))});
+  }
+
+  void report_order(std::size_t index, const Message& message, const Event& event) {
+    differences_.push_back({rank_,
+                            event.step,
+                            differ(message.key,
+                                   place(index),
+                                   concat(show(message, false), " behind message ", index),
+                                   "it earlier")});
+  }
+
+  std::string place(std::size_t index) const {
+    const char* end = end_ == End::kSender ? ":" : ", as received:";
+    return concat("message ", index + 1, " from rank ", way_.first, " to rank ", way_.second, end);
   }
 
   static std::string show(const Message& message, bool shows_digest) {

@@ -2,18 +2,12 @@
 #include "engine/judge/check_transcript.h"
 
 #include <algorithm>
-#include <array>
 #include <string>
 
 #include "values/text.h"
 
 namespace tdconf {
 namespace {
-
-bool is_call_of_a_group(const Event& event) {
-  constexpr std::array kOthers{"send", "recv", "pickle", "unpickle", "consolidate"};
-  return std::ranges::find(kOthers, event.event) == kOthers.end();
-}
 
 /// Making a value and consolidating it are not what a case looks at.
 bool counts(const std::vector<Step>& program, const Event& event) {
@@ -49,7 +43,7 @@ class TranscriptCheck {
     std::vector<const Event*> calls;
     std::vector<std::string> got;
     for (const Event* event : events_) {
-      if (!is_call_of_a_group(*event)) continue;
+      if (!is_collective(*event)) continue;
       calls.push_back(event);
       got.push_back(event->event);
     }

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "engine/case/operation.h"
+#include "engine/judge/calls.h"
 #include "engine/judge/check.h"
 #include "engine/judge/check_wire.h"
 #include "values/text.h"
@@ -54,8 +55,7 @@ class RankJudge {
     }
     if (record_.violation) report(Verdict::kError, record_.in_flight, *record_.violation);
     if (record_.has_crashed) report(Verdict::kCrash, record_.in_flight, describe(*record_.exit));
-    const bool is_waited_for = record_.in_flight || !record_.join;
-    if (all_.is_hung && is_waited_for && !record_.has_crashed && !record_.violation) {
+    if (all_.is_hung && has_not_answered(record_)) {
       report(Verdict::kHang,
              record_.in_flight,
              concat("no answer within ", all_.deadline.count(), " ms"));
@@ -96,11 +96,9 @@ class RankJudge {
     if (at < released.size() && released[at] < answered) return;
     const std::string other = describe_step(case_, *blocked);
     report(index,
-           {"",
-            {},
-            concat("an answer after the release of ", other),
-            "one before it",
-            concat(verb, " before ", other, " was released, must block until then")});
+           {.expected = concat("an answer after the release of ", other),
+            .got = "one before it",
+            .text = concat(verb, " before ", other, " was released, must block until then")});
   }
 
   void judge_category(int index, const Raised& raised, const std::vector<std::string>& allowed) {
@@ -112,11 +110,9 @@ class RankJudge {
     const std::string wanted = join(allowed, " or ");
     const std::string got = describe(answer);
     report(index,
-           {"",
-            {},
-            concat("raises ", wanted),
-            got,
-            concat("expected to raise ", wanted, " but ", got)});
+           {.expected = concat("raises ", wanted),
+            .got = got,
+            .text = concat("expected to raise ", wanted, " but ", got)});
   }
 
   /// An answer to a join or a step that brings nothing to compare.
@@ -134,7 +130,7 @@ class RankJudge {
   }
 
   void report(Verdict verdict, std::optional<int> step, const std::string& text) {
-    add(verdict, step, {"", {}, "", "", text});
+    add(verdict, step, {.text = text});
   }
 
   void add(Verdict verdict, std::optional<int> step, const Difference& difference) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "engine/judge/results.h"
 
+#include "engine/input/json_reader.h"
 #include "values/text.h"
 
 namespace tdconf {
@@ -8,15 +9,15 @@ namespace {
 
 using nlohmann::json;
 
-template <typename T>
-json or_null(const std::optional<T>& value) {
-  return value ? json(*value) : json(nullptr);
+/// People and results count steps from 1.
+json number_of(const std::optional<int>& step) {
+  return step ? json(*step + 1) : json(nullptr);
 }
 
 json finding_to_json(const Finding& finding) {
   return {{"verdict", to_string(finding.verdict)},
           {"rank", finding.rank},
-          {"step", finding.step ? json(*finding.step + 1) : json(nullptr)},
+          {"step", number_of(finding.step)},
           {"op", finding.op},
           {"key", finding.difference.key},
           {"index", finding.difference.index},
@@ -27,7 +28,10 @@ json finding_to_json(const Finding& finding) {
 
 json events_to_json(const std::vector<Event>& events) {
   json list = json::array();
-  for (const Event& event : events) list.push_back(to_json(event));
+  for (const Event& event : events) {
+    list.push_back(to_json(event));
+    list.back()["step"] = number_of(event.step);
+  }
   return list;
 }
 
@@ -45,7 +49,7 @@ json rank_to_json(int rank, const RankRecord& record, bool has_trace) {
                  {"exit", record.exit ? or_null(record.exit->status) : json(nullptr)},
                  {"signal", record.exit ? or_null(record.exit->signal) : json(nullptr)},
                  {"steps_done", record.answers.size()},
-                 {"step_in_flight", record.in_flight ? json(*record.in_flight + 1) : json(nullptr)},
+                 {"step_in_flight", number_of(record.in_flight)},
                  {"leftovers", nullptr}};
   if (record.ended) {
     described["leftovers"] = {{"values", record.ended->values}, {"works", record.ended->works}};
@@ -58,7 +62,7 @@ json hang_to_json(const Hang& hang) {
   json ranks = json::array();
   for (const WaitingRank& waiting : hang.ranks) {
     ranks.push_back({{"rank", waiting.rank},
-                     {"step", or_null(waiting.step)},
+                     {"step", number_of(waiting.step)},
                      {"op", waiting.op},
                      {"pending", events_to_json(waiting.pending)}});
   }

@@ -19,10 +19,6 @@ std::string name_ranks(const std::vector<int>& ranks) {
   return concat(ranks.size() == 1 ? "rank " : "ranks ", enumerate(ranks));
 }
 
-std::string in_group(const std::string& group) {
-  return group == "default" ? "" : concat(" in group ", group);
-}
-
 /// One rank that waits, and whom it waits for.
 struct Link {
   int rank = 0;
@@ -60,9 +56,7 @@ class Explainer {
     return case_.programs[static_cast<std::size_t>(rank)];
   }
 
-  bool is_waiting(int rank) const {
-    return seen(rank).in_flight && !seen(rank).has_crashed && !seen(rank).violation;
-  }
+  bool is_waiting(int rank) const { return seen(rank).in_flight && has_not_answered(seen(rank)); }
 
   Link link_of(int rank) const {
     Link link{rank, call_waited_in(case_, record_, rank), {}};
@@ -218,10 +212,6 @@ class Explainer {
   const Case& case_;
   const Record& record_;
 };
-
-bool has_not_answered(const RankRecord& record) {
-  return (record.in_flight || !record.join) && !record.has_crashed && !record.violation;
-}
 
 }  // namespace
 

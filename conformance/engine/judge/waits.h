@@ -30,9 +30,7 @@ struct Hang {
 };
 
 /// Explains a hang from what the ranks report of their calls, e.g. `rank 1 waits for tag 7 from
-/// rank 0, which finished after tag 6`. Of several pending calls, the one that tells most counts: a
-/// receive before a collective call before a send, those of the step in flight first, and one that
-/// the other end never answered before one that it did.
+/// rank 0, which finished after tag 6`. Of several pending calls, call_waited_in() chooses one.
 Hang explain_hang(const Case& c, const Record& record);
 
 }  // namespace tdconf

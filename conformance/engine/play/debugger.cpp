@@ -52,10 +52,23 @@ std::vector<std::string> gdb_command(std::int64_t pid) {
           "thread apply all bt"};
 }
 
+/// The language may come with its version.
+bool is_in_python(const Adapter& adapter) {
+  return adapter.hello()->language.starts_with("Python");
+}
+
+/// gdb takes long to read the symbols of libtorch, and then sees no more than what a native adapter
+/// tells of itself.
+bool is_worth_a_look(Adapter& adapter, const Record& record) {
+  if (adapter.failure()) return false;
+  const auto& told = record.ranks[static_cast<std::size_t>(adapter.player().rank)].stacks;
+  return is_in_python(adapter) || !told || told->empty();
+}
+
 std::unique_ptr<Look> start_look(Adapter& adapter, const std::string& folder) {
   auto look = std::make_unique<Look>();
   const std::int64_t pid = adapter.hello()->pid;
-  const bool is_python = adapter.hello()->language == "Python";
+  const bool is_python = is_in_python(adapter);
   look->rank = static_cast<std::size_t>(adapter.player().rank);
   look->tool = is_python ? "py-spy" : "gdb";
   look->output = concat(folder, "/stacks-rank", look->rank, ".log");
@@ -128,15 +141,15 @@ void add_debugger_stacks(const std::vector<Adapter*>& adapters,
                          Record& record) {
   std::vector<std::unique_ptr<Look>> looks;
   for (Adapter* adapter : adapters) {
-    if (adapter->failure()) continue;
+    if (!is_worth_a_look(*adapter, record)) continue;
     if (auto look = start_look(*adapter, options.folder)) looks.push_back(std::move(look));
   }
   await(looks, options.limit);
   for (const auto& look : looks) {
-    std::string& stacks =
-        record.ranks[look->rank].stacks.emplace(record.ranks[look->rank].stacks.value_or(""));
-    if (!stacks.empty() && !stacks.ends_with('\n')) stacks += '\n';
-    stacks += report(*look, options.limit);
+    std::optional<std::string>& stacks = record.ranks[look->rank].stacks;
+    if (!stacks) stacks = "";
+    if (!stacks->empty() && !stacks->ends_with('\n')) *stacks += '\n';
+    *stacks += report(*look, options.limit);
     look->process.reset();
     std::error_code not_there;
     fs::remove(look->output, not_there);

@@ -16,10 +16,10 @@ struct DebuggerOptions {
   std::chrono::milliseconds limit{5'000};
 };
 
-/// Has a debugger look at every rank that still runs, all at once, and adds what it prints to the
-/// stacks in the record: py-spy at a Python process, gdb at any other. py-spy is looked for beside
-/// the interpreter and on PATH, gdb on PATH. A debugger that is missing is passed over, one that fails
-/// or takes too long leaves one line.
+/// Has a debugger look at the ranks that still run, all at once, and adds what it prints to the
+/// stacks in the record: py-spy at a Python process, gdb at any other that said nothing itself.
+/// py-spy is looked for beside the interpreter and on PATH, gdb on PATH. A debugger that is missing
+/// is passed over, one that fails or takes too long leaves one line.
 ///
 /// Blocks  for at most the limit.
 /// Errors  Interrupted.

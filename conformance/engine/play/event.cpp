@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "engine/input/json_reader.h"
+#include "engine/value/call.h"
 #include "values/dtype.h"
 #include "values/text.h"
 
@@ -96,19 +97,14 @@ Event decode_event(const json& value) {
   return event;
 }
 
-template <typename T>
-json or_null(const std::optional<T>& value) {
-  return value ? json(*value) : json(nullptr);
-}
-
 }  // namespace
 
 bool is_call(const Event& event) {
-  return event.event != "pickle" && event.event != "unpickle" && event.event != "consolidate";
+  return is_call(event.event);
 }
 
 bool is_collective(const Event& event) {
-  return is_call(event) && event.event != "send" && event.event != "recv";
+  return is_collective(event.event);
 }
 
 Transcript decode_transcript(const json& events) {

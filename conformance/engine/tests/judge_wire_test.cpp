@@ -195,11 +195,21 @@ TEST(JudgeMessages, ARankWithoutATranscriptIsNotLookedAt) {
   expect_pass(judge_transfer(kMessages, std::nullopt, std::nullopt));
 }
 
-TEST(JudgeMessages, ASenderKeepsTheOrderOfTheList) {
+TEST(JudgeMessages, ATransferIsSentInTheOrderOfTheList) {
   expect_fail(
       judge_transfer(kMessages, {{sent(1, "float32", kB), sent(0, "int16", kA)}}, std::nullopt),
-      "rank 0 step 2 (send): message 1 from rank 0 to rank 1: expected tag 0 (a, int16, 4 "
-      "bytes) got tag 1 (float32, 8 bytes)");
+      "rank 0 step 2 (send): message 2 from rank 0 to rank 1: expected tag 1 (b, complex64, 8 "
+      "bytes) behind message 1 got it earlier");
+}
+
+TEST(JudgeMessages, TransfersMayRunAtTheSameTime) {
+  const std::string messages = concat(kMessages,
+                                      "  - {from: 0, to: 1, tag: 7, dtype: int16, bytes: 4}\n"
+                                      "  - {from: 0, to: 1, tag: 5, dtype: int16, bytes: 4}\n");
+  expect_pass(judge_transfer(
+      messages,
+      {{sent(5, "int16", kA), sent(0, "int16", kA), sent(7, "int16", kA), sent(1, "float32", kB)}},
+      std::nullopt));
 }
 
 TEST(JudgeMessages, EachPropertyOfWhatIsSentCounts) {

@@ -154,9 +154,11 @@ class Script:
         return {"transcript": []} if self.behaviour == "reports_unasked" else {}
 
 
-def hello(connection: Connection, request: Message, token: str, capabilities: list[str]) -> None:
+def hello(
+    connection: Connection, request: Message, token: str, capabilities: list[str], language: str
+) -> None:
     connection.answer(
-        request, "hello", protocol=1, token=token, name="scripted", version="1", language="Python",
+        request, "hello", protocol=1, token=token, name="scripted", version="1", language=language,
         pid=os.getpid(), capabilities=capabilities,
     )  # fmt: skip
 
@@ -180,7 +182,9 @@ def play(address: str, rank: int, token: str, behaviour: str) -> None:
     for request in connection.requests():
         kind = request["type"]
         if kind == "hello":
-            hello(connection, request, "wrong" if behaviour == "wrong_token" else token, claims)
+            said = "wrong" if behaviour == "wrong_token" else token
+            language = "C++" if behaviour == "is_native" else "Python 3"
+            hello(connection, request, said, claims, language)
         elif kind == "step":
             steps.put(request)
         else:
@@ -207,7 +211,7 @@ def serve(address: str, token: str, behaviour: str) -> None:
             line, pending = pending.split(b"\n", 1)
             request = json.loads(line)
             if request["type"] == "hello":
-                hello(connection, request, token, ["fork"])
+                hello(connection, request, token, ["fork"], "Python 3")
                 continue
             pid = os.fork()
             if pid == 0:

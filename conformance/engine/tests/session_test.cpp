@@ -181,7 +181,7 @@ TEST_F(SessionTest, ATraceHoldsAllThatWasSaid) {
   const nlohmann::json& rank = line["ranks"][1];
   ASSERT_EQ(rank["answers"].size(), 2U);
   EXPECT_EQ(rank["answers"][1]["value"], nlohmann::json({{"kind", "none"}}));
-  EXPECT_EQ(rank["transcript"][0]["step"], 1);
+  EXPECT_EQ(rank["transcript"][0]["step"], 2);
   EXPECT_EQ(rank["released"].size(), 2U);
   EXPECT_EQ(rank["answered"].size(), 2U);
   trace_ = false;
@@ -192,9 +192,10 @@ TEST_F(SessionTest, TheTraceOfAHangNamesItsSteps) {
   trace_ = true;
   const nlohmann::json line = to_json(run_with("reports_a_wait"));
   EXPECT_EQ(line["hang"]["ranks"][0]["rank"], 1);
-  EXPECT_EQ(line["hang"]["ranks"][0]["step"], 1);
+  EXPECT_EQ(line["hang"]["ranks"][0]["step"], 2);
   EXPECT_EQ(line["hang"]["ranks"][0]["op"], "send");
   EXPECT_EQ(line["hang"]["ranks"][0]["pending"][0]["tag"], 3);
+  EXPECT_EQ(line["hang"]["ranks"][0]["pending"][0]["step"], 2);
   EXPECT_EQ(line["hang"]["sentence"],
             "rank 1 sends tag 3 to rank 0, which is not to snapshot before the answer of rank 1 "
             "step 2 (send)");

@@ -234,7 +234,7 @@ TEST(ExplainHang, OtherGroupsAreNamed) {
   Event wanted = pending(recv_of(0, 7, 2));
   wanted.group = "pair";
   EXPECT_EQ(sentence(two_ranks(), {finished(3, {send_of(1, 7, 2)}), waiting(2, {wanted})}),
-            "rank 1 waits for tag 7 from rank 0 in group pair, which finished without a send");
+            "rank 1 waits for tag 7 from rank 0 in group `pair`, which finished without a send");
 }
 
 TEST(ExplainHang, ListsEveryRankThatWaitsWithItsPendingCalls) {

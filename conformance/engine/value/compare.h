@@ -12,12 +12,12 @@ namespace tdconf {
 /// One place where what was seen is not what was expected.
 struct Difference {
   /// The path of the entry, written with dots; empty for the root.
-  std::string key;
-  std::vector<std::int64_t> index;
-  std::string expected;
-  std::string got;
+  std::string key = {};
+  std::vector<std::int64_t> index = {};
+  std::string expected = {};
+  std::string got = {};
   /// All of it in one sentence.
-  std::string text;
+  std::string text = {};
 };
 
 /// Writes the sentence `WHAT expected EXPECTED got GOT` on the entry `key`.

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from tdconf import ambiguous, build, coverage, environment, preparing, registry, run
 from tdconf.described import describe
 from tdconf.display import closing
-from tdconf.exits import Exit, TdconfError, worst
-from tdconf.layout import Layout
+from tdconf.exits import Exit, TdconfError
+from tdconf.layout import Layout, from_here
 from tdconf.ready import Ready, get_ready
 from tdconf.registry import Clause
 
@@ -61,7 +61,6 @@ def observe(ready: Ready, clauses: Sequence[Clause]) -> Exit:
     asked = ready.judging(selection, ready.chosen, trace=True)
     outcomes, interrupted = run.judge(ready.layout, asked, out, lambda _: None)
     print(ambiguous.report(clauses, cases, {o.name: o.cases for o in outcomes}))
-    codes = [outcome.code for outcome in outcomes]
-    code = worst([*codes, Exit.INTERRUPTED] if interrupted else codes)
-    print(closing(code, run.shown(out)))
+    code = run.code_of(outcomes, interrupted=interrupted)
+    print(closing(code, from_here(out)))
     return code

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tdconf.described import Case
+from tdconf.display import columns
 from tdconf.registry import Clause
 
 LEVELS = ("must", "sound", "compat", "observe")
@@ -49,12 +50,7 @@ def _evidence(clause: Clause, cases: Sequence[Case]) -> Evidence:
 def table(found: Sequence[Evidence]) -> str:
     """Lays out a row per clause: `documents/expanded cases` for each level, status, source."""
     head = ["clause", "level", *LEVELS, "status", "source"]
-    rows = [head, *(_row(entry) for entry in found)]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(head))]
-    return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in rows
-    )
+    return columns([head, *(_row(entry) for entry in found)])
 
 
 def _row(entry: Evidence) -> list[str]:

@@ -2,10 +2,12 @@
 """Writes a value as the C++ expression that builds it, with the helpers of the templates."""
 
 import json
+from collections.abc import Sequence
 
 from tdconf.described import Tree
 
-WIDEST = 92
+# The rest of a line is for what stands before and behind the list.
+_WIDEST_LIST = 68
 _DTYPES = {
     "bool": "at::kBool",
     "uint8": "at::kByte",
@@ -26,11 +28,11 @@ _DTYPES = {
     "complex64": "at::kComplexFloat",
     "complex128": "at::kComplexDouble",
 }
-_FORMS = ("requires_grad", "meta", "transposed", "expanded", "sparse_coo")
+_FORMS = ("requires_grad", "parameter", "meta", "transposed", "expanded", "sparse_coo")
 
 
 class NotInCppError(ValueError):
-    """The case uses what tdref has no name for."""
+    """The case uses what these programs are not written with."""
 
 
 def value(tree: Tree, depth: int) -> str:
@@ -40,24 +42,40 @@ def value(tree: Tree, depth: int) -> str:
             return _tensor(tree)
         case "non_tensor":
             return f"tdref::NonTensor{{.data = {_literal(tree['data'])}}}"
-        case "lazy_stack" | "persistent" as kind:
-            raise NotInCppError(f"this script writes no {kind.replace('_', ' ')}s")
+        case "lazy_stack":
+            return _lazy_stack(tree, depth)
+        case "persistent":
+            raise NotInCppError("this script writes no persistent tensordicts")
     if tree.get("device"):
         raise NotInCppError("this script gives a tensordict no device")
     entries = [
         f"{{{json.dumps(key)}, {value(entry, depth + 1)}}}" for key, entry in tree["entries"]
     ]
     batch_size = ", ".join(str(size) for size in tree["batch_size"])
-    line = f"tensordict({{{batch_size}}}, {{{', '.join(entries)}}})"
-    if len(line) + 2 * depth > WIDEST or "\n" in line:
-        inner = "".join(f"{'  ' * (depth + 1)}{entry},\n" for entry in entries)
-        line = f"tensordict({{{batch_size}}}, {{\n{inner}{'  ' * depth}}})"
+    line = f"tensordict({{{batch_size}}}, {_listed(entries, depth)})"
     if tree.get("names"):
         names = ", ".join("std::nullopt" if n is None else json.dumps(n) for n in tree["names"])
         line = f"named({line}, {{{names}}})"
     if tree.get("locked"):
         line = f"locked({line})"
     return f"tdref::consolidate({line})" if tree.get("consolidated") else line
+
+
+def _lazy_stack(tree: Tree, depth: int) -> str:
+    if all(member["kind"] == "non_tensor" for member in tree["members"]):
+        data = _literal([member["data"] for member in tree["members"]])
+        return f"tdref::NonTensor{{.data = {data}, .stacked = true}}"
+    members = [value(member, depth + 1) for member in tree["members"]]
+    return f"LazyStackedTensorDict({_listed(members, depth)}, {tree['stack_dim']})"
+
+
+def _listed(items: Sequence[str], depth: int) -> str:
+    """Writes a list in braces, a line for each item where one line does not hold them."""
+    line = f"{{{', '.join(items)}}}"
+    if len(line) + 2 * depth < _WIDEST_LIST and "\n" not in line:
+        return line
+    inner = "".join(f"{'  ' * (depth + 1)}{item},\n" for item in items)
+    return f"{{\n{inner}{'  ' * depth}}}"
 
 
 def _literal(data: object) -> str:

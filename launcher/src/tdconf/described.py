@@ -96,6 +96,16 @@ def document_step(case: Case, rank: int, index: int) -> dict[str, Any]:
     return program[index] if index < len(program) else {}
 
 
+def waits_of(case: Case, rank: int, index: int) -> list[str]:
+    """Names what a step waits for: others done, or one begun that must not be done before."""
+    waits = [f"{other}.{number + 1}" for other, number in case["programs"][rank][index]["after"]]
+    for other, program in enumerate(case["programs"]):
+        for number, blocked in enumerate(program):
+            if blocked["blocks"] == [rank, index]:
+                waits.append(f"{other}.{number + 1} begun")
+    return waits
+
+
 def group_ranks(case: Case) -> dict[str, list[int]]:
     """Returns the global ranks of each group by its name."""
     return {group["name"]: group["ranks"] for group in case["groups"]}

@@ -108,6 +108,15 @@ def progress() -> Progress:
         return PlainProgress()
 
 
+def columns(rows: Sequence[Sequence[str]]) -> str:
+    """Lays out rows of cells, all of one length, in columns that begin below each other."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    )
+
+
 def block(case: Line, *, with_stacks: bool) -> str:
     """Lays out what is known of one case that did not simply pass."""
     stacks = case["stacks"].items() if with_stacks else ()

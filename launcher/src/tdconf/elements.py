@@ -19,7 +19,16 @@ _FORMATS = {
     "float32": "f",
     "float64": "d",
 }
+# These have no format of their own.
+_ITEM_BYTES = {"float8_e4m3fn": 1, "float8_e5m2": 1, "bfloat16": 2}
 _PARTS = {"complex32": "float16", "complex64": "float32", "complex128": "float64"}
+
+
+def item_bytes(dtype: str) -> int:
+    """Returns the size of one element."""
+    if dtype in _PARTS:
+        return 2 * item_bytes(_PARTS[dtype])
+    return struct.calcsize(_FORMATS[dtype]) if dtype in _FORMATS else _ITEM_BYTES[dtype]
 
 
 def elements(dtype: str, data: bytes) -> list[Any]:

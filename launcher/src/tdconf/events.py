@@ -17,16 +17,13 @@ from tdconf.described import (
     group_ranks,
     leaves,
 )
-from tdconf.programs import source_text
+from tdconf.elements import item_bytes
+from tdconf.programs import source_of
 from tdconf.results import Line
 from tdconf.spacetime import Event
 
 _STORAGE = "consolidated storage"
 _MOST_NAMED = 3
-_ITEM_BYTES = {"bool": 1, "uint8": 1, "int8": 1, "float8_e4m3fn": 1, "float8_e5m2": 1}
-_ITEM_BYTES |= {"int16": 2, "uint16": 2, "float16": 2, "bfloat16": 2}
-_ITEM_BYTES |= {"int32": 4, "uint32": 4, "float32": 4, "complex32": 4}
-_ITEM_BYTES |= {"int64": 8, "uint64": 8, "float64": 8, "complex64": 8, "complex128": 16}
 
 
 @dataclass(frozen=True)
@@ -71,7 +68,8 @@ def _reported(case: Case, record: Line, reported: Sequence[Line]) -> Iterator[Ev
     released = record.get("released") or []
     known = list(_leaves_made(case, rank, record.get("answers") or []))
     for line in reported:
-        step = line.get("step")
+        number = line.get("step")
+        step = None if number is None else number - 1
         event = Event(
             rank=rank,
             kind=line["event"],
@@ -100,7 +98,6 @@ def _of_probe(
         group = step["args"].get("group", DEFAULT_GROUP)
         written = document_step(case, rank, index).get(step["op"], {})
         tensor = step["args"]["tensor"]
-        source = next((name for name in ("leaf", "storage") if name in written), None)
         yield Event(
             rank=rank,
             kind=kind,
@@ -112,7 +109,7 @@ def _of_probe(
             nbytes=_nbytes(tensor),
             done=_is_done(case["programs"][rank], index, answers),
             step=index,
-            key=None if source is None else source_text(written, source),
+            key=source_of(written),
             since=released[index],
         )
 
@@ -130,7 +127,7 @@ def _is_done(program: Sequence[Step], index: int, answers: Sequence[Line]) -> bo
 
 
 def _nbytes(tensor: Tree) -> int:
-    count = _ITEM_BYTES[tensor["dtype"]]
+    count = item_bytes(tensor["dtype"])
     for size in tensor["shape"]:
         count *= size
     return count

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from tdconf import display, registry, run, script_cpp, script_python, story, svg
 from tdconf.described import Case, describe
-from tdconf.exits import Exit, TdconfError, worst
-from tdconf.layout import Layout
+from tdconf.exits import Exit, TdconfError
+from tdconf.layout import Layout, from_here
 from tdconf.patterns import matches
 from tdconf.programs import messages_text, side_by_side
 from tdconf.ready import Ready, get_ready
@@ -106,10 +106,9 @@ def _play(ready: Ready, question: Question) -> tuple[dict[tuple[str, str], Line]
     if len(question.chosen) == 1:
         asked = replace(asked, jobs=1, at_once=len(ready.chosen))
     outcomes, interrupted = run.judge(ready.layout, asked, out, lambda _: None)
-    display.say(f"results in {run.shown(out)}")
-    codes = [outcome.code for outcome in outcomes]
+    display.say(f"results in {from_here(out)}")
     found = {(result["impl"], result["case"]): result for o in outcomes for result in o.cases}
-    return found, worst([*codes, Exit.INTERRUPTED] if interrupted else codes)
+    return found, run.code_of(outcomes, interrupted=interrupted)
 
 
 def _clause(clause: Clause) -> str:
@@ -150,7 +149,7 @@ def _draw(question: Question, case: Case, result: Line, *, alone: bool) -> None:
     drawn = svg.draw(story.rows(case, result), case["world"], title)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(drawn, encoding="utf-8")
-    print(f"\ndrawn in {run.shown(path)}")
+    print(f"\ndrawn in {from_here(path)}")
 
 
 def _write_scripts(layout: Layout, question: Question) -> None:

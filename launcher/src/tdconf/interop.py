@@ -9,7 +9,7 @@ from tdconf import meetings, mixing, preparing, registry, results, run
 from tdconf.described import Case, describe
 from tdconf.display import closing
 from tdconf.exits import Exit, TdconfError, worst
-from tdconf.layout import Layout
+from tdconf.layout import Layout, from_here
 from tdconf.ready import Ready, get_ready
 
 
@@ -37,7 +37,7 @@ def command(layout: Layout, options: argparse.Namespace, arguments: Sequence[str
     if len(met) < 2 * len(cases):
         codes.append(Exit.NO_VERDICT)
     code = worst([*codes, *(meeting.code for meeting in met)])
-    print(closing(code, run.shown(out)))
+    print(closing(code, from_here(out)))
     return code
 
 

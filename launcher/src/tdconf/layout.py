@@ -56,4 +56,10 @@ class Layout:
         return self.build / "conformance" / "adapters" / f"tdconf_adapter_{name}"
 
 
+def from_here(path: Path) -> Path:
+    """Returns `path` as it is called from the current folder, where it lies below it."""
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path
+
+
 THIS_CHECKOUT = Layout(Path(__file__).resolve().parents[3])

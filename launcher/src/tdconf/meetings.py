@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from tdconf import results
 from tdconf.described import Case
+from tdconf.display import columns
 from tdconf.exits import Exit
 from tdconf.mixing import METHODS, methods, players
 from tdconf.patterns import matches
@@ -43,22 +44,14 @@ def meet(case: Case, result: Line, listed: Sequence[str]) -> Meeting:
 
 def matrix(meetings: Sequence[Meeting]) -> str:
     """Lays out passed of all cases, a row for each method and a column for each way to share."""
-    columns = sorted({meeting.shared for meeting in meetings}, key=lambda c: (len(c.split()), c))
+    ways = sorted({meeting.shared for meeting in meetings}, key=lambda c: (len(c.split()), c))
     used = [method for method in METHODS if any(method in methods(m.case) for m in meetings)]
-    rows = [["method", *columns]]
+    rows = [["method", *ways]]
     for method in used:
         ours = [meeting for meeting in meetings if method in methods(meeting.case)]
-        rows.append(
-            [method, *(_cell([m for m in ours if m.shared == shared]) for shared in columns)]
-        )
-    rows.append(
-        ["all", *(_cell([m for m in meetings if m.shared == shared]) for shared in columns)]
-    )
-    widths = [max(len(row[index]) for row in rows) for index in range(len(rows[0]))]
-    return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in rows
-    )
+        rows.append([method, *(_cell([m for m in ours if m.shared == shared]) for shared in ways)])
+    rows.append(["all", *(_cell([m for m in meetings if m.shared == shared]) for shared in ways)])
+    return columns(rows)
 
 
 def _cell(meetings: Sequence[Meeting]) -> str:

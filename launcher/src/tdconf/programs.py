@@ -7,6 +7,8 @@ from typing import Any
 
 from tdconf.described import ARGUMENTS, Case, Step, Tree, document_step
 
+# The longest lines of a program that is written out.
+WIDEST = 92
 _GAP = "  "
 _NARROWEST = 26
 
@@ -73,11 +75,8 @@ def _tensor(tree: Tree, written: object) -> str:
     text = tensor_text(tree)
     if not isinstance(written, Mapping):
         return text
-    if "leaf" in written:
-        return f"{'.'.join(map(str, written['key']))} of {expression(written['leaf'])}: {text}"
-    if "storage" in written:
-        return f"storage of {expression(written['storage'])}: {text}"
-    return text
+    source = source_of(written)
+    return text if source is None else f"{source}: {text}"
 
 
 def _python(value: object) -> str:
@@ -112,7 +111,7 @@ def seen(step: Step, written: Mapping[str, Any]) -> Iterator[str]:
     """Says what must be seen of a step, beside that it returns."""
     inner = written.get(step["op"])
     receives = step["op"] in ("c10d_recv", "c10d_irecv")
-    if receives and isinstance(inner, Mapping) and ("leaf" in inner or "storage" in inner):
+    if receives and isinstance(inner, Mapping) and source_of(inner) is not None:
         yield "exactly this arrives"
     for key, value in (step["expect"] or {}).items():
         yield _expectation(key, value)
@@ -121,14 +120,13 @@ def seen(step: Step, written: Mapping[str, Any]) -> Iterator[str]:
         yield f"blocks until {rank}.{index + 1} is released"
 
 
-def source_text(written: Mapping[str, Any], source: str) -> str:
-    """Writes where a bare tensor comes from: `nested.x of td@0`."""
-    name = expression(written[source])
-    return (
-        f"{'.'.join(map(str, written['key']))} of {name}"
-        if source == "leaf"
-        else f"the storage of {name}"
-    )
+def source_of(written: Mapping[str, Any]) -> str | None:
+    """Writes where a bare tensor comes from, `nested.x of td@0`; nothing for one by itself."""
+    if "leaf" in written:
+        return f"{'.'.join(map(str, written['key']))} of {expression(written['leaf'])}"
+    if "storage" in written:
+        return f"the storage of {expression(written['storage'])}"
+    return None
 
 
 def _expectation(key: str, value: object) -> str:

@@ -5,8 +5,8 @@ import json
 from collections.abc import Sequence
 
 from tdconf.described import Tree
+from tdconf.programs import WIDEST
 
-WIDEST = 92
 _FORMS = {
     "requires_grad": "{}.requires_grad_()",
     "meta": '{}.to("meta")',

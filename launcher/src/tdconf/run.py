@@ -14,7 +14,7 @@ from pathlib import Path
 from tdconf import display, doctor, results
 from tdconf.exits import Exit, TdconfError, from_status, worst
 from tdconf.implementations import Implementation, adapter_environment
-from tdconf.layout import Layout
+from tdconf.layout import Layout, from_here
 from tdconf.processes import ending_with_us
 from tdconf.watch import SILENCE_S, STOPPED_ON_PURPOSE, Job, Watching, run_jobs
 
@@ -77,10 +77,9 @@ def run(layout: Layout, options: Options) -> Exit:
     out = results_folder(layout, options.out)
     outcomes, interrupted = judge(layout, options, out, _blocks(options))
     _say_what_is_hidden(options, outcomes)
-    codes = [outcome.code for outcome in outcomes]
-    code = worst([*codes, Exit.INTERRUPTED] if interrupted else codes)
+    code = code_of(outcomes, interrupted=interrupted)
     print(display.table(outcomes))
-    print(display.closing(code, shown(out)))
+    print(display.closing(code, from_here(out)))
     return code
 
 
@@ -100,6 +99,12 @@ def judge(
     ]
     interrupted = not _watch(layout, options, jobs, show)
     return [_merged(judged.name, jobs, out) for judged in options.judged], interrupted
+
+
+def code_of(outcomes: Sequence[results.Outcome], *, interrupted: bool) -> Exit:
+    """Returns the exit code of a command that judged these."""
+    codes = [outcome.code for outcome in outcomes]
+    return worst([*codes, Exit.INTERRUPTED] if interrupted else codes)
 
 
 def _job(
@@ -232,12 +237,6 @@ def _print_tail(log: Path) -> None:
     if lines:
         display.say(f"the end of {log}:")
         print("\n".join(f"  {line}" for line in lines), file=sys.stderr)
-
-
-def shown(path: Path) -> Path:
-    """Returns `path` as it is called from the current folder, where it lies below it."""
-    here = Path.cwd()
-    return path.relative_to(here) if path.is_relative_to(here) else path
 
 
 def results_folder(layout: Layout, wanted: Path | None) -> Path:

@@ -5,18 +5,28 @@ import json
 import re
 import shlex
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from string import Template
 from typing import Any
 
 from tdconf.build import cached_python
-from tdconf.cpp_values import WIDEST, NotInCppError, value
-from tdconf.described import ARGUMENTS, DEFAULT_GROUP, Case, Group, Step, document_step
+from tdconf.cpp_values import NotInCppError, value
+from tdconf.described import (
+    ARGUMENTS,
+    DEFAULT_GROUP,
+    Case,
+    Group,
+    Step,
+    document_step,
+    waits_of,
+)
 from tdconf.layout import Layout
-from tdconf.programs import seen
+from tdconf.programs import WIDEST, seen
 
 _TEMPLATES = Path(__file__).parent / "templates"
+# A lazy stack is never without members, so that it has no default.
+_STACK = "std::optional<LazyStackedTensorDict>"
 _WORDS = {"int", "double", "float", "new", "self", "out", "wait", "kept", "number", "element"}
 _WORDS |= {"locked", "named", "ramp", "constant", "bits", "scramble", "inverted", "returned"}
 
@@ -41,7 +51,10 @@ def write(layout: Layout, case: Case, folder: Path, name: str) -> str:
 def program(case: Case) -> str:
     """Returns the program: a function for each rank, a process for each function."""
     frame = (_TEMPLATES / "script.cpp.txt").read_text(encoding="utf-8")
-    groups = [line for group in case["groups"] for line in _group(group)]
+    # Bare messages do not say what they are a part of, so that there is nothing to compare.
+    is_bare = any(step["op"].startswith("c10d_") for ops in case["programs"] for step in ops)
+    more = ", .agree_on_structure = false" if is_bare else ""
+    groups = [line for group in case["groups"] for line in _group(group, more)]
     return Template(frame).substitute(
         name=case["name"],
         says=textwrap.indent(textwrap.fill(case["says"], WIDEST), "// "),
@@ -53,10 +66,11 @@ def program(case: Case) -> str:
     )
 
 
-def _group(group: Group) -> Iterator[str]:
+def _group(group: Group, more: str) -> Iterator[str]:
+    """Opens a group; `more` are options beside those of every group."""
     name, backend = json.dumps(group["name"]), json.dumps(group["backend"])
     ranks = ", ".join(str(rank) for rank in group["ranks"])
-    options = f"{{.backend = {backend}, .timeout = kDeadline}}"
+    options = f"{{.backend = {backend}, .timeout = kDeadline{more}}}"
     match group["kind"]:
         case "default":
             yield "world = tdref::World::init_process_group("
@@ -82,46 +96,43 @@ def _rank(case: Case, rank: int) -> str:
     program = case["programs"][rank]
     if not program:
         return f"void rank_{rank}(Rank&) {{}}"
-    lines = [f"  {line}" for line in _variables(program)]
+    kinds = _variables(program)
+    lines = [f"  {kind} {name};" for name, kind in kinds.items()]
     for index, step in enumerate(program):
         for text in seen(step, document_step(case, rank, index)):
             lines += textwrap.wrap(f"  // => {text}", WIDEST, subsequent_indent="  //    ")
-        lines.append(_step(case, rank, index, step))
+        lines.append(_step(case, rank, index, kinds))
     body = "\n".join(lines)
     return f"void rank_{rank}(Rank& self) {{\n{body}\n}}"
 
 
-def _variables(program: Sequence[Step]) -> Iterator[str]:
-    """Declares what steps keep: tensordicts, pending messages and the tensors of bare receives."""
+def _variables(program: Sequence[Step]) -> dict[str, str]:
+    """Lists what steps keep, by name the type: tensordicts, pending messages, bare tensors."""
     kinds: dict[str, str] = {}
     for index, step in enumerate(program):
         op = step["op"]
         if op == "make":
-            kinds[_variable(step["args"]["name"])] = "TensorDict"
+            is_stack = step["args"]["tree"]["kind"] == "lazy_stack"
+            kinds[_variable(step["args"]["name"])] = _STACK if is_stack else "TensorDict"
         elif op == "consolidate":
-            kinds[_variable(step["as"])] = "TensorDict"
+            kinds[_variable(step["as"])] = kinds[_variable(step["args"]["td"])]
         elif op in ("isend", "irecv", "c10d_isend", "c10d_irecv"):
             kinds[_works(step, index)] = "tdref::Works"
         if op == "c10d_irecv":
             kinds[f"{_works(step, index)}_tensor"] = "at::Tensor"
-    for name, kind in kinds.items():
-        yield f"{kind} {name};"
+    return kinds
 
 
-def _step(case: Case, rank: int, index: int, step: Step) -> str:
-    waits = [f"{other}.{number + 1}" for other, number in step["after"]]
-    for other, program in enumerate(case["programs"]):
-        for number, blocked in enumerate(program):
-            if blocked["blocks"] == [rank, index]:
-                waits.append(f"{other}.{number + 1} begun")
+def _step(case: Case, rank: int, index: int, kinds: Mapping[str, str]) -> str:
+    step, waits = case["programs"][rank][index], waits_of(case, rank, index)
     after = f", {{{', '.join(json.dumps(wait) for wait in waits)}}}" if waits else ""
-    body = "\n".join(f"    {line}" for line in _body(step, index))
+    body = "\n".join(f"    {line}" for line in _body(step, index, kinds))
     return f'  self.step({index + 1}, "{step["op"]}", [&] {{\n{body}\n  }}{after});'
 
 
-def _body(step: Step, index: int) -> Iterator[str]:
+def _body(step: Step, index: int, kinds: Mapping[str, str]) -> Iterator[str]:
     op, args = step["op"], step["args"]
-    td = _variable(args["td"]) if "td" in args else ""
+    td = _tensordict(args["td"], kinds) if "td" in args else ""
     done = 'return std::string("returned None");'
     match op:
         case "make":
@@ -131,7 +142,7 @@ def _body(step: Step, index: int) -> Iterator[str]:
             yield f"return leaf_lines({td});"
         case "consolidate":
             yield f"{_variable(step['as'])} = tdref::consolidate({td});"
-            yield f"return leaf_lines({_variable(step['as'])});"
+            yield f"return leaf_lines({_tensordict(step['as'], kinds)});"
         case "wait":
             yield f"return wait({_variable(args['works'])});"
         case "c10d_result":
@@ -202,6 +213,12 @@ def _option(args: dict[str, Any], name: str) -> str:
 def _variable(name: str | None) -> str:
     clean = re.sub(r"\W", "_", name or "kept")
     return f"{clean}_value" if clean in _WORDS else f"v{clean}" if clean[0].isdigit() else clean
+
+
+def _tensordict(name: str | None, kinds: Mapping[str, str]) -> str:
+    """Writes the tensordict that a variable holds."""
+    variable = _variable(name)
+    return f"*{variable}" if kinds[variable] == _STACK else variable
 
 
 def _works(step: Step, index: int) -> str:

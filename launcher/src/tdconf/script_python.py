@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from string import Template
 
-from tdconf.described import ARGUMENTS, Case, Group, Step, document_step
+from tdconf.described import ARGUMENTS, Case, Group, Step, document_step, waits_of
 from tdconf.layout import Layout
-from tdconf.programs import seen
-from tdconf.python_values import WIDEST, value
+from tdconf.programs import WIDEST, seen
+from tdconf.python_values import value
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _DEFINITION = re.compile(r"^(?:def|class) (\w+)", re.MULTILINE)
@@ -131,23 +131,13 @@ def _step(case: Case, rank: int, index: int, step: Step) -> Iterator[str]:
         # The tensor has to outlive the call: `c10d_result` reads it.
         yield f"{_variable(kept)}_tensor = {value(args['tensor'])}"
     start = f"{_variable(kept)} = " if kept is not None else ""
-    waits = _after(case, rank, index, step)
+    waits = waits_of(case, rank, index)
     after = f", after={waits}" if waits else ""
     call = _call(step)
     if "\n" in call:
         yield from f'{start}step({index + 1}, "{op}", lambda: {call}{after})'.splitlines()
     else:
         yield f'{start}step({index + 1}, "{op}", lambda: {call}{after})'
-
-
-def _after(case: Case, rank: int, index: int, step: Step) -> list[str]:
-    """Names what a step waits for: others done, or one begun that must not be done before."""
-    waits = [f"{other}.{number + 1}" for other, number in step["after"]]
-    for other, program in enumerate(case["programs"]):
-        for number, blocked in enumerate(program):
-            if blocked["blocks"] == [rank, index]:
-                waits.append(f"{other}.{number + 1} begun")
-    return waits
 
 
 def _call(step: Step) -> str:

@@ -3,6 +3,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 
 from tdconf import drawing, results, spacetime
 from tdconf.described import Case, Step, dotted, group_ranks, leaves
@@ -106,12 +107,23 @@ def _verdict(result: Line) -> Iterator[str]:
 
 
 def where_it_stands(stacks: str) -> Sequence[str]:
-    """Returns the innermost lines of the first thread, which is the one that does the steps."""
+    """Returns the innermost lines of the first thread, which is the one that does the steps.
+
+    What a debugger saw comes behind what the adapter says, and counts when that is nothing.
+    """
     lines = stacks.rstrip().splitlines()
-    threads = [at for at, line in enumerate(lines) if line.startswith("thread ")]
-    first = lines[threads[0] + 1 : threads[1] if len(threads) > 1 else None] if threads else lines
-    frames = [line for line in first if line.startswith(" ") or not threads]
-    # Debuggers number the innermost frame 0 and begin with it, Python ends with it.
-    if frames and frames[0].lstrip().startswith("#0"):
-        return frames[:_STACK_LINES]
-    return frames[-_STACK_LINES:]
+    parts = [list(part) for is_head, part in groupby(lines, _is_heading) if not is_head]
+    stack = next((part for part in parts if any(map(_is_frame, part))), lines)
+    frames = [line for line in stack if _is_frame(line)] or lines
+    # Python's own traceback ends with the innermost frame, debuggers begin with it.
+    if frames and frames[0].lstrip().startswith("File "):
+        return frames[-_STACK_LINES:]
+    return frames[:_STACK_LINES]
+
+
+def _is_heading(line: str) -> bool:
+    return line.startswith(("thread ", "Thread ", "py-spy:", "gdb:"))
+
+
+def _is_frame(line: str) -> bool:
+    return line.startswith((" ", "#"))

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from tdconf.exits import Exit, TdconfError
-from tdconf.layout import Layout
+from tdconf.layout import Layout, from_here
 
 STDIN = "-"
 
@@ -28,5 +28,4 @@ def keep(layout: Layout) -> Path:
     unfinished = path.with_name(f"{path.name}.{os.getpid()}.part")
     unfinished.write_bytes(text)
     unfinished.replace(path)
-    here = Path.cwd()
-    return path.relative_to(here) if path.is_relative_to(here) else path
+    return from_here(path)

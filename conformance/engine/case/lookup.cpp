@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "engine/case/reference.h"
+#include "engine/case/lookup.h"
 
 #include <algorithm>
 #include <numeric>
