@@ -38,9 +38,7 @@ class Explainer {
     const std::vector<Link> chain = chain_from(rank);
     if (is_circle(chain)) return describe_circle(chain);
     const Link& first = chain.front();
-    if (first.call == nullptr) {
-      return concat("rank ", rank, " ", place_of(rank), "; no pending call was reported");
-    }
+    if (first.call == nullptr) return concat(places_from(rank), "; no pending call was reported");
     std::string sentence = concat("rank ", rank, " ", describe_link(first, std::nullopt));
     for (std::size_t next = 1; next < chain.size(); ++next) {
       const Link& before = chain[next - 1];
@@ -54,6 +52,16 @@ class Explainer {
 
   const std::vector<Step>& program(int rank) const {
     return case_.programs[static_cast<std::size_t>(rank)];
+  }
+
+  /// Says where a rank is, and where the others are that have not answered either.
+  std::string places_from(int rank) const {
+    std::vector<std::string> places{concat("rank ", rank, " ", place_of(rank))};
+    for (int other = 0; other < case_.world; ++other) {
+      if (other == rank || !has_not_answered(seen(other))) continue;
+      places.push_back(concat("rank ", other, " ", describe_link(link_of(other), std::nullopt)));
+    }
+    return join(places, ", ");
   }
 
   bool is_waiting(int rank) const { return seen(rank).in_flight && has_not_answered(seen(rank)); }

@@ -164,6 +164,10 @@ TEST(ExplainHang, WithoutTranscriptsTheStepIsAllThatIsKnown) {
             "rank 1 is in recv(init_tag=7, src=0); no pending call was reported");
   EXPECT_EQ(sentence(two_ranks(), {waiting(1, {pending(recv_of(1, 3, 1))}), silent}),
             "rank 0 waits for tag 3 from rank 1, which is in recv(init_tag=7, src=0)");
+  EXPECT_EQ(
+      sentence(two_ranks(), {waiting(1, {}), silent}),
+      "rank 0 is in recv(init_tag=3, src=1), rank 1 is in recv(init_tag=7, src=0); no pending "
+      "call was reported");
 }
 
 TEST(ExplainHang, WhatAnEarlierStepLeftOpenExplainsOnlyAWait) {
