@@ -43,7 +43,7 @@ def _answers(implementation: str, case: Case, results: Sequence[Line]) -> list[s
     answers: list[str] = []
     for result in results:
         if result["case"] == case["name"]:
-            answers += told_steps(case, result, _NOTHING_ASKED)
+            answers += told_steps(case, result, leave_out=_NOTHING_ASKED, rank_by_rank=True)
             if result["verdict"] not in ("pass", "fail"):
                 answers.append(f"{result['verdict']}: {result['signature']}")
     label = f"    {implementation:<11} "

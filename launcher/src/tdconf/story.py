@@ -33,8 +33,13 @@ def tell(case: Case, result: Line, *, steps: bool) -> str:
     return "\n\n".join(parts)
 
 
-def told_steps(case: Case, result: Line, leave_out: Sequence[str] = ()) -> list[str]:
-    """Says what each step returned or raised, in the order in which the judge saw the answers."""
+def told_steps(
+    case: Case, result: Line, *, leave_out: Sequence[str] = (), rank_by_rank: bool = False
+) -> list[str]:
+    """Says what each step returned or raised, in the order in which the judge saw the answers.
+
+    That order differs from run to run; `rank_by_rank` does not.
+    """
     told: list[tuple[float, list[str]]] = []
     for record in result["ranks"]:
         rank, program = record["rank"], case["programs"][record["rank"]]
@@ -45,7 +50,9 @@ def told_steps(case: Case, result: Line, leave_out: Sequence[str] = ()) -> list[
                 told.append((at, _answer(_start(rank, index, step), answer)))
         for index in range(len(answers), len(record.get("released") or [])):
             told.append((math.inf, [f"{_start(rank, index, program[index])} no answer"]))
-    return [line for _, lines in sorted(told, key=lambda entry: entry[0]) for line in lines]
+    if not rank_by_rank:
+        told.sort(key=lambda entry: entry[0])
+    return [line for _, lines in told for line in lines]
 
 
 def _start(rank: int, index: int, step: Step) -> str:
