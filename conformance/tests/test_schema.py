@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The published schema holds for real traffic and refuses what the protocol does not have."""
 
+import json
+from pathlib import Path
+
 import jsonschema
 import pytest
 
@@ -53,6 +56,15 @@ def test_a_whole_session_follows_the_schema(world: World, fork_server: Connectio
         "hello", "joined", "returned", "raised", "unsupported", "error", "pong", "stacks",
         "ended", "done", "spawned", "exited",
     }  # fmt: skip
+
+
+def test_the_session_of_the_readme_follows_the_schema() -> None:
+    text = (Path(__file__).parents[1] / "protocol" / "README.md").read_text(encoding="utf-8")
+    lines = [line for line in text.splitlines() if line.startswith(("> {", "< {"))]
+    messages = [(line[0], json.loads(line[2:])) for line in lines]
+    assert [message["seq"] for _, message in messages] == [n // 2 + 1 for n in range(16)]
+    for direction, message in messages:
+        VALIDATORS["request" if direction == ">" else "answer"].validate(message)
 
 
 def make(tree: Json) -> Json:
