@@ -2,6 +2,7 @@
 #include "engine/judge/check_messages.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <string>
 #include <utility>
@@ -223,6 +224,27 @@ std::vector<WireDifference> check_both_ends(const Case& c, const Record& record)
       differences.push_back(
           {to, here.step, differ("", what, show_contents(there), show_contents(here))});
     }
+  }
+  return differences;
+}
+
+std::vector<WireDifference> check_senders(const Record& record) {
+  std::vector<WireDifference> differences;
+  const std::map<Lane, Events> sent = lanes(record, End::kSender);
+  for (const auto& [lane, received] : lanes(record, End::kReceiver)) {
+    const auto& [from, to] = lane.way;
+    if (!record.ranks[static_cast<std::size_t>(from)].transcript) continue;
+    const auto found = sent.find(lane);
+    const std::size_t count = found == sent.end() ? 0 : found->second.size();
+    Events done;
+    std::ranges::copy_if(
+        received, std::back_inserter(done), [](const Event* event) { return event->done; });
+    if (done.size() <= count) continue;
+    const std::string what =
+        concat("messages received under ", show_tag(lane.tag, lane.group), " from rank ", from);
+    differences.push_back({to,
+                           done[count]->step,
+                           differ("", what, concat(count, ", as sent,"), concat(done.size()))});
   }
   return differences;
 }

@@ -19,8 +19,8 @@ bool is_played_to_the_end(const Case& c, const Record& record) {
 std::vector<WireDifference> check_wire(const Case& c, const Record& record) {
   std::vector<WireDifference> differences = check_both_ends(c, record);
   if (!is_played_to_the_end(c, record)) return differences;
-  for (const auto check : {check_messages, check_transcript}) {
-    const std::vector<WireDifference> more = check(c, record);
+  for (const auto& more :
+       {check_senders(record), check_messages(c, record), check_transcript(c, record)}) {
     differences.insert(differences.end(), more.begin(), more.end());
   }
   return differences;

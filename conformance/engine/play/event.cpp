@@ -45,8 +45,10 @@ void read_elements(JsonReader& reader, Event& event) {
   event.bytes = reader.integer("bytes");
   std::int64_t expected = 0;
   try {
-    expected = count_elements(event.shape) *
-               static_cast<std::int64_t>(dtype_named(event.dtype).size_bytes);
+    const auto size = static_cast<std::int64_t>(dtype_named(event.dtype).size_bytes);
+    if (__builtin_mul_overflow(count_elements(event.shape), size, &expected)) {
+      throw std::invalid_argument("a shape of more bytes than 64 bits can count");
+    }
   } catch (const std::invalid_argument& error) {
     throw ProtocolError(concat("an event `", event.event, "`: ", error.what()));
   }
@@ -72,7 +74,7 @@ void read_call(JsonReader& reader, Event& event) {
   event.group = reader.string("group");
   event.peer = small(nullable_integer(reader, "peer"), "peer");
   if (!is_collective(event)) {
-    event.tag = reader.integer("tag");
+    event.tag = small(reader.integer("tag"), "tag");
     if (!event.peer) throw ProtocolError(concat("an event `", event.event, "` has no `peer`"));
   }
   read_elements(reader, event);

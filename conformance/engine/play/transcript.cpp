@@ -8,8 +8,21 @@
 namespace tdconf {
 namespace {
 
-std::optional<std::string> fault_of(const Case& c, const Transcript& transcript) {
+/// Finds the step that had this number; nothing for a request that was no step.
+std::optional<int> step_with(const RankRecord& record, std::optional<int> seq) {
+  if (!seq) return std::nullopt;
+  const auto found = std::ranges::find(record.seqs, std::int64_t{*seq});
+  if (found == record.seqs.end()) return std::nullopt;
+  return static_cast<int>(found - record.seqs.begin());
+}
+
+std::optional<std::string> fault_of(const Case& c,
+                                    const RankRecord& record,
+                                    const Transcript& transcript) {
   for (const Event& event : transcript) {
+    if (event.step && !step_with(record, event.step)) {
+      return concat("its transcript names the request ", *event.step, ", which was no step");
+    }
     if (!is_call(event)) continue;
     if (std::ranges::find(c.groups, event.group, &Group::name) == c.groups.end()) {
       return concat("its transcript names the group `", event.group, "`, which the case has not");
@@ -19,14 +32,6 @@ std::optional<std::string> fault_of(const Case& c, const Transcript& transcript)
     }
   }
   return std::nullopt;
-}
-
-/// Finds the step that had this number; nothing for a request that was no step.
-std::optional<int> step_with(const RankRecord& record, std::optional<int> seq) {
-  if (!seq) return std::nullopt;
-  const auto found = std::ranges::find(record.seqs, std::int64_t{*seq});
-  if (found == record.seqs.end()) return std::nullopt;
-  return static_cast<int>(found - record.seqs.begin());
 }
 
 }  // namespace
@@ -41,7 +46,7 @@ void adopt_transcript(const Case& c,
     return;
   }
   if (!transcript) return;
-  record.violation = fault_of(c, *transcript);
+  record.violation = fault_of(c, record, *transcript);
   if (record.violation) return;
   record.transcript = *transcript;
   for (Event& event : *record.transcript) event.step = step_with(record, event.step);

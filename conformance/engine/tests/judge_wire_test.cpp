@@ -167,13 +167,24 @@ TEST(JudgeBothEnds, GroupsKeepTheirTagsApart) {
 
 TEST(JudgeBothEnds, WhatIsNotReceivedIsNotCompared) {
   // The receive that is not done keeps its place under the tag.
-  expect_pass(judge_transfer("",
-                             {{sent(0, "int16", "0100"), sent(0, "int16", "0200")}},
-                             {{not_done(received(0, "int16", "0900")),
-                               received(0, "int16", "0200"),
-                               received(0, "int16", "0300")}}));
+  expect_pass(
+      judge_transfer("",
+                     {{sent(0, "int16", "0100"), sent(0, "int16", "0200")}},
+                     {{not_done(received(0, "int16", "0900")), received(0, "int16", "0200")}}));
   expect_pass(judge_transfer("", {{sent(0, "int16", kA)}}, std::nullopt));
   expect_pass(judge_transfer("", std::nullopt, {{received(0, "int16", kA)}}));
+}
+
+TEST(JudgeBothEnds, NobodyReceivesMoreThanWasSent) {
+  expect_fail(
+      judge_transfer(
+          "", {{sent(0, "int16", kA)}}, {{received(0, "int16", kA), received(0, "int16", kA)}}),
+      "rank 1 step 2 (recv): messages received under tag 0 from rank 0 expected 1, as sent, "
+      "got 2");
+  expect_fail(
+      judge_transfer("", Transcript(), {{received(3, "int16", kA)}}),
+      "rank 1 step 2 (recv): messages received under tag 3 from rank 0 expected 0, as sent, "
+      "got 1");
 }
 
 TEST(JudgeBothEnds, IsDoneAfterAHangToo) {

@@ -126,6 +126,11 @@ TEST(DecodeTranscript, RefusesWhatTheProtocolDoesNotKnow) {
   EXPECT_THAT(violation(gather_event(), {{"tag", 3}}), HasSubstr("an unknown field `tag`"));
   EXPECT_THAT(violation(send_event(), {{"peer", nullptr}}), HasSubstr("`send` has no `peer`"));
   EXPECT_THAT(violation(send_event(), {{"bytes", 23}}), HasSubstr("23 bytes, but its dtype"));
+  constexpr std::int64_t kLarge = std::int64_t{1} << 61;
+  EXPECT_THAT(violation(send_event(), {{"shape", {kLarge, 2}}, {"bytes", 0}}),
+              HasSubstr("more bytes than 64 bits can count"));
+  EXPECT_THAT(violation(send_event(), {{"tag", -1}}), HasSubstr("field `tag` of an event is -1"));
+  EXPECT_THAT(violation(send_event(), {{"tag", 2147483648}}), HasSubstr("is 2147483648"));
   EXPECT_THAT(violation(send_event(), {{"dtype", "float"}}), HasSubstr("float"));
   EXPECT_THAT(violation(send_event(), {{"sha256", "00"}}), HasSubstr("`sha256` of an event"));
   EXPECT_THAT(violation(send_event(), {{"event", "recv"}, {"done", false}}),
