@@ -94,19 +94,21 @@ def leaves(value: Json, is_sorted: bool = False) -> list[str]:
 
 
 def must_fail_unsorted(case: Json) -> bool:
-    """A peer that sorts, or one with another insertion order, notices insertion order."""
+    """`messages`, a peer that sorts, or one with another order, notice insertion order."""
     orders = {}
     for transfer in transfers(case):
         visited = leaves(transfer.value)
-        if transfer.meets_probe and visited != leaves(transfer.value, is_sorted=True):
+        is_seen = transfer.meets_probe or case.get("messages")
+        if is_seen and visited != leaves(transfer.value, is_sorted=True):
             return True
         orders.setdefault(frozenset(visited), set()).add(tuple(visited))
     return any(len(visited) > 1 for visited in orders.values())
 
 
 def must_fail_shifted_tags(case: Json) -> bool:
-    """The probe names tags, and so does a step that states what is returned."""
+    """The probe and `messages` name tags, and so does a step that states what is returned."""
     return any(
-        transfer.states_tag or (transfer.meets_probe and leaves(transfer.value))
+        transfer.states_tag
+        or ((transfer.meets_probe or case.get("messages")) and leaves(transfer.value))
         for transfer in transfers(case)
     )

@@ -102,6 +102,7 @@ SAMPLES = {
         "p2p/receiving/isend-to-recv/*",
         "p2p/receiving/send-to-irecv/*",
         "p2p/order/*-reversed",
+        "p2p/pseudo_rand/repeated-tags",
         "p2p/tags/defaults",
     ],
 }

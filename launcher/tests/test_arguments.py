@@ -180,6 +180,14 @@ def test_repeating_a_case_works_from_the_folder_where_it_ran(
     assert preparing.repeat(cli.THIS_CHECKOUT, parser().parse_args(["run"])) == ["../tdconf", "run"]
 
 
+def test_repeating_a_case_from_elsewhere_takes_the_whole_path(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    stub = str(cli.THIS_CHECKOUT.root / "launcher" / "tdconf")
+    assert preparing.repeat(cli.THIS_CHECKOUT, parser().parse_args(["run"])) == [stub, "run"]
+
+
 def test_a_file_that_cannot_be_written_is_named_and_no_verdict(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

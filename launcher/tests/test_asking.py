@@ -11,14 +11,16 @@ import pytest
 
 from tdconf import ambiguous, coverage, meetings, mixing, registry, typed
 from tdconf.described import Case
-from tdconf.elements import elements, shown
+from tdconf.elements import elements, item_bytes, shown
 from tdconf.exits import Exit, TdconfError
 from tdconf.layout import Layout
 from tdconf.patterns import matches
 from tdconf.registry import Clause
-from tdconf.story import where_it_stands
+from tdconf.story import Told, where_it_stands
 
 from .scripted_cases import EARLY, GATHER, P2P, SUBGROUP, TAGS, case, make, step
+
+Line = dict[str, Any]
 
 
 @pytest.mark.parametrize(
@@ -82,9 +84,9 @@ def test_open_questions_stand_beside_their_answers() -> None:
     answer = {"type": "returned", "value": {"kind": "int", "int": 6}}
     asked = named("o/x", ["c.open"], "observe") | {"programs": [[step("recv", td="a", src=1)]]}
     record = {"rank": 0, "answers": [answer], "answered": [0], "released": [0]}
-    told = {"case": asked["name"], "verdict": "pass", "signature": "", "ranks": [record]}
+    result = {"case": asked["name"], "verdict": "pass", "signature": "", "ranks": [record]}
     question = clause("c.open", "ambiguous", question="which tag?")
-    text = ambiguous.report([question], [asked], {"mine": [told], "other": []})
+    text = ambiguous.report([question], [asked], {"mine": [result], "other": []})
     assert text.splitlines() == [
         "c.open  (page, section)",
         "  says      it holds",
@@ -94,6 +96,46 @@ def test_open_questions_stand_beside_their_answers() -> None:
         "    other       no answer",
     ]
     assert ambiguous.report([question], [], {}).endswith("  no case observes it")
+    both = ambiguous.report([question], [asked], {"mine": [result], "other": [result]})
+    assert both.endswith("\n    other       rank 0 step 1 recv a: returned 6\n    alike")
+
+
+def told(*answers: Line, rank: int = 0) -> list[Told]:
+    """The steps of one rank; the lines of an answer are what it is about."""
+    return [
+        Told(rank, number + 1, answer, [answer["said"]]) for number, answer in enumerate(answers)
+    ]
+
+
+def raised(exception: str, said: str) -> Line:
+    return {"type": "raised", "exception": exception, "category": "value", "said": said}
+
+
+SIX, SEVEN = ({"type": "returned", "said": f"returned {number}"} for number in (6, 7))
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "words"),
+    [
+        (told(SIX), told(SIX), "alike"),
+        (told(SIX, SIX), told(SIX, SEVEN), "they differ at rank 0 step 2"),
+        (told(SIX, SIX, rank=1), told(SIX, rank=1), "they differ at rank 1 step 2"),
+        (told(SIX), told(SIX, SIX), "they differ at rank 0 step 2"),
+        (told(SEVEN) + told(SIX, rank=1), told(SIX) + told(SIX), "they differ at rank 0 step 1"),
+        (told(raised("KeyError", "no a")), told(raised("KeyError", "a?")), "alike"),
+        (told(raised("c10::ValueError", "a")), told(raised("ValueError", "b")), "alike"),
+        (told(raised("c10::Error", "a")), told(raised("RuntimeError", "b")), "alike"),
+        (
+            told(raised("KeyError", "no a")),
+            told(raised("ValueError", "no a")),
+            "they differ at rank 0 step 1",
+        ),
+        (told(SIX), told(raised("KeyError", SIX["said"])), "they differ at rank 0 step 1"),
+        (told({**SIX, "said": "at 0x7f01"}), told({**SIX, "said": "at 0x7e02"}), "alike"),
+    ],
+)
+def test_answers_are_compared_step_by_step(one: list, other: list, words: str) -> None:
+    assert ambiguous.compared([one, other]) == words
 
 
 AB = ("A", "B")
@@ -117,10 +159,24 @@ def test_the_probe_keeps_its_rank() -> None:
 
 def test_only_cases_in_which_two_can_meet_are_played() -> None:
     ours = {"id": "p2p/x"}
-    assert mixing.can_mix(P2P | ours)
-    assert not mixing.can_mix(TAGS | ours), "the probe is the only peer"
-    assert not mixing.can_mix(P2P | {"id": "sound/x"})
-    assert not mixing.can_mix(P2P | ours | {"level": "observe"})
+    assert mixing.why_alone(P2P | ours) is None
+    assert mixing.why_alone(TAGS | ours) == "a probe plays the other rank"
+    assert str(mixing.why_alone(P2P | {"id": "sound/x"})).startswith("it is not in p2p/")
+    observing = P2P | ours | {"level": "observe"}
+    assert mixing.why_alone(observing) == "it observes, so that nothing counts"
+    alone = case("alone", P2P["programs"][0], [])
+    assert mixing.why_alone(alone | ours) == "only one rank has steps"
+    silent = case("silent", [make("a", {})], [make("a", {})])
+    assert mixing.why_alone(silent | ours) == "no rank sends, receives or gathers"
+
+
+def test_cases_that_are_left_out_are_counted_by_reason() -> None:
+    ours = {"id": "p2p/x"}
+    observing = P2P | ours | {"level": "observe"}
+    assert meetings.left_out([TAGS | ours, observing, P2P | ours, TAGS | ours]) == [
+        "2 of 4 left out: a probe plays the other rank",
+        "1 of 4 left out: it observes, so that nothing counts",
+    ]
 
 
 def test_methods_are_the_operations_of_the_implementations() -> None:
@@ -199,6 +255,26 @@ def test_the_registry_is_read_with_its_sources(layout: Layout) -> None:
         registry.named([found], "recv.*")
 
 
+@pytest.mark.parametrize(
+    ("level", "document", "words"),
+    [
+        ("compat", "wire of 0.15.3", "no page says this; tensordict 0.15.3 does it"),
+        ("sound", "no page", "no page says this; no user accepts otherwise"),
+    ],
+)
+def test_a_clause_that_no_page_has_says_so(level: str, document: str, words: str) -> None:
+    assert Clause("c", level, "it holds", document, "peers", "tested").source == words
+
+
+def test_clauses_show_their_text_under_their_rows() -> None:
+    asked = [clause("c.one"), clause("c.two", "ambiguous", question="which?", reason="unclear")]
+    lines = coverage.table(coverage.evidence(asked, CASES), with_text=True).splitlines()
+    assert [line.split("  ")[0] for line in lines[:2]] == ["clause", "c.one"]
+    assert lines[2] == "  says      it holds"
+    assert lines[3].startswith("c.two ")
+    assert lines[4:] == ["  says      it holds", "  reason    unclear", "  question  which?"]
+
+
 def test_a_case_from_standard_input_is_kept_under_a_name_of_its_own(
     layout: Layout, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -224,17 +300,39 @@ def test_nothing_on_standard_input_is_no_case(
 @pytest.mark.parametrize(
     ("dtype", "data", "values"),
     [
-        ("int16", "0100ffff", [1, -1]),
-        ("uint64", "ffffffffffffffff", [2**64 - 1]),
-        ("bool", "0001", [False, True]),
-        ("float16", "003c", [1.0]),
-        ("bfloat16", "803f0040", [1.0, 2.0]),
-        ("complex64", "0000803f000000c0", [1 - 2j]),
-        ("float8_e5m2", "3c7f", ["3c", "7f"]),
+        ("int16", "0100ffff", "1 -1"),
+        ("uint64", "ffffffffffffffff", "18446744073709551615"),
+        ("bool", "0001", "False True"),
+        ("float64", "9a9999999999b93f", "0.1"),
+        # The fields of each: 0.1, the largest, its neighbour; the smallest, zeros, infinity, NaN.
+        ("float32", "cdcccc3d ffff7f7f feff7f7f", "0.1 3.4028235e+38 3.4028233e+38"),
+        ("float32", "01000000 00000080 000080ff 0000c07f", "1e-45 -0.0 -inf nan"),
+        ("float16", "662e ff7b fe7b 003c 0100 007c", "0.1 65500.0 65470.0 1.0 6e-08 inf"),
+        ("bfloat16", "cd3d 803f 813f c0ff", "0.1 1.0 1.01 nan"),
+        ("float8_e4m3fn", "38 39 b8 7e 7f 01", "1.0 1.1 -1.0 450.0 nan 0.002"),
+        ("float8_e5m2", "3c 3d 7b 7c 7d 01", "1.0 1.2 60000.0 inf nan 2e-05"),
+        ("complex64", "0000803f000000c0", "(1.0-2.0j)"),
+        ("complex32", "003c0040", "(1.0+2.0j)"),
     ],
 )
-def test_elements_are_read_from_their_bytes(dtype: str, data: str, values: list) -> None:
-    assert elements(dtype, bytes.fromhex(data)) == values
+def test_elements_are_written_with_the_digits_that_their_dtype_needs(
+    dtype: str, data: str, values: str
+) -> None:
+    assert elements(dtype, bytes.fromhex(data)) == values.split()
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float8_e4m3fn", "float8_e5m2"])
+def test_what_is_written_of_an_element_gives_the_same_element(dtype: str) -> None:
+    """Every element there is, read back by torch."""
+    torch = pytest.importorskip("torch")
+    size = item_bytes(dtype)
+    data = b"".join(bits.to_bytes(size, "little") for bits in range(256**size))
+    texts = elements(dtype, data)
+    given = torch.frombuffer(bytearray(data), dtype=getattr(torch, dtype))
+    read = torch.tensor([float(text) for text in texts], dtype=torch.float64).to(given.dtype)
+    same = given.view(torch.uint8) == read.view(torch.uint8)
+    either_is_nan = given.to(torch.float64).isnan() & read.to(torch.float64).isnan()
+    assert (same.reshape(-1, size).all(dim=1) | either_is_nan).all()
 
 
 def test_a_leaf_shows_its_first_elements() -> None:

@@ -59,8 +59,44 @@ def test_another_group_is_named() -> None:
     assert "  in pair" in drawing.draw(rows(events, {"pair": [0, 1]}), 2)
 
 
-def test_no_rows_are_the_ranks_alone() -> None:
-    assert drawing.draw([], 2) == "rank 0        rank 1"
+def test_no_rows_are_said_to_be_nothing() -> None:
+    assert drawing.draw([], 2) == "(nothing reached c10d)"
+
+
+def graphs(*events: Event) -> list[str]:
+    """The lines of a diagram of two ranks, without the words beside them."""
+    lines = drawing.draw(rows(events, {"default": [0, 1]}), 2).splitlines()
+    return [line[:22].rstrip() for line in lines[1:]]
+
+
+def test_a_message_that_arrives_in_a_later_row_is_bent_towards_it() -> None:
+    sends = [Event(0, "send", "default", 1, tag) for tag in (1, 2)]
+    receives = [Event(1, "recv", "default", 0, tag) for tag in (2, 1)]
+    assert graphs(*sends, *receives) == [
+        "   ●─ tag 1 ─╮   │",
+        "   ●── tag 2 ───▶●",
+        "   │   ╰─ tag 1 ▶●",
+    ]
+
+
+def test_a_message_to_a_lower_rank_is_bent_to_the_left() -> None:
+    sends = [Event(1, "send", "default", 0, tag) for tag in (1, 2)]
+    receives = [Event(0, "recv", "default", 1, tag) for tag in (2, 1)]
+    assert graphs(*sends, *receives) == [
+        "   │   ╭─ tag 1 ─●",
+        "   ●◀─── tag 2 ──●",
+        "   ●◀ tag 1 ─╯   │",
+    ]
+
+
+def test_a_receive_that_waits_for_an_arrow_below_is_dotted() -> None:
+    events = [Event(0, "recv", "default", 1, 1), Event(0, "send", "default", 1, 2)]
+    events += [Event(1, "recv", "default", 0, 2), Event(1, "send", "default", 0, 1)]
+    assert graphs(*events) == [
+        "   ●◀ tag 1 ┄┄   │",
+        "   ●── tag 2 ───▶●",
+        "   ●◀─── tag 1 ──●",
+    ]
 
 
 def test_svg_is_well_formed_and_holds_the_words_of_every_row_as_text() -> None:
@@ -70,6 +106,43 @@ def test_svg_is_well_formed_and_holds_the_words_of_every_row_as_text() -> None:
     assert {"rank 0", "rank 1", "rank 2", "a <title> & more"} <= set(texts)
     for row in laid_out:
         assert drawing.describe(row) in texts
+
+
+def test_svg_says_what_a_question_mark_means_where_there_is_one() -> None:
+    assert "? nobody is known to" in svg.draw(rows(EVENTS, GROUPS), 3, "t")
+    whole = [Event(0, "send", "default", 1, 5), Event(1, "recv", "default", 0, 5)]
+    crossed = [Event(0, "send", "default", 1, 6), *whole]
+    crossed.append(Event(1, "recv", "default", 0, 6))
+    for events in (whole, crossed):
+        assert "?" not in svg.draw(rows(events, GROUPS), 2, "t")
+
+
+def test_svg_bends_a_message_towards_the_row_of_its_other_end() -> None:
+    sends = [Event(0, "send", "default", 1, tag) for tag in (1, 2)]
+    receives = [Event(1, "recv", "default", 0, tag) for tag in (2, 1)]
+    root = ElementTree.fromstring(svg.draw(rows([*sends, *receives], GROUPS), 2, "t"))
+    lines = [
+        line
+        for line in root.iter("{http://www.w3.org/2000/svg}line")
+        if line.get("class") == "message"
+    ]
+    upright = [line for line in lines if line.get("x1") == line.get("x2")]
+    assert len(lines) - len(upright) == 3
+    assert len(upright) == 2
+    assert sum(line.get("marker-end") is not None for line in lines) == 2
+
+
+def test_svg_is_white_and_as_wide_as_its_longest_line() -> None:
+    def width(key: str) -> int:
+        events = [Event(0, "send", "default", 1, 5, key=key), Event(1, "recv", "default", 0, 5)]
+        root = ElementTree.fromstring(svg.draw(rows(events, GROUPS), 2, "t"))
+        box = root.find("{http://www.w3.org/2000/svg}rect")
+        assert box is not None
+        assert box.get("fill") == "white"
+        assert (box.get("width"), box.get("height")) == (root.get("width"), root.get("height"))
+        return int(root.get("width", ""))
+
+    assert width("k" * 11) - width("k") == 70
 
 
 def test_svg_marks_what_is_pending() -> None:

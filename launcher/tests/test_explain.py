@@ -17,6 +17,7 @@ from tdconf.exits import Exit, TdconfError
 from tdconf.implementations import Implementation
 from tdconf.layout import Layout
 from tdconf.ready import Ready
+from tdconf.story import told_steps
 
 from .scripted_cases import P2P, TAGS
 
@@ -26,6 +27,7 @@ MakeCase = Callable[..., Line]
 
 FIRST = P2P | {"name": "p2p/first/x=1", "id": "p2p/first", "clauses": ["send.tags"]}
 SECOND = P2P | {"name": "p2p/first/x=2", "id": "p2p/first", "clauses": ["send.tags"]}
+OBSERVED = P2P | {"name": "p2p/asked", "id": "p2p/asked", "clauses": [], "level": "observe"}
 OTHER = TAGS | {"name": "p2p/other", "id": "p2p/other", "clauses": ["send.leaves"]}
 REGISTRY = """
 - {id: send.tags, level: must, says: leaf n has the tag init_tag + n, status: tested,
@@ -58,7 +60,7 @@ def ready(layout: Layout, monkeypatch: pytest.MonkeyPatch, scripted_runner: Inst
     """A checkout with three cases, two implementations and nothing to set up."""
     scripted_runner({})
     (layout.fixtures / "clauses.yaml").write_text(REGISTRY)
-    described = "".join(json.dumps(case) + "\n" for case in (FIRST, SECOND, OTHER))
+    described = "".join(json.dumps(case) + "\n" for case in (FIRST, SECOND, OBSERVED, OTHER))
     (layout.runner.parent / "described.jsonl").write_text(described)
     monkeypatch.setattr(doctor, "record", lambda _layout, _python: {})
     everything = {name: Implementation(name, name, name, None) for name in ("one", "two")}
@@ -129,7 +131,7 @@ def test_an_id_means_all_its_cases_and_shows_the_first(
     assert "p2p/first/x=2  (must)" in capfd.readouterr().out
 
 
-def test_a_clause_is_shown_with_its_first_case_in_short(
+def test_a_clause_is_shown_with_its_first_case_without_the_steps(
     ready: Ready, scripted_runner: Install, case: MakeCase, capfd: pytest.CaptureFixture[str]
 ) -> None:
     plan(scripted_runner, played(case, FIRST))
@@ -137,7 +139,32 @@ def test_a_clause_is_shown_with_its_first_case_in_short(
     shown = capfd.readouterr().out
     assert shown.startswith("send.tags  (must; the page, init_tag; tested)\n")
     assert "●── tag 5 ───▶●" in shown
-    assert "make dst" not in shown
+    assert "recv(dst, src=0, init_tag=5)" in shown
+    assert "rank 1 step 2" not in shown
+    assert shown.count("leaf n has the tag init_tag + n") == 1
+
+
+def test_a_clause_is_shown_by_its_simplest_case(
+    ready: Ready, scripted_runner: Install, case: MakeCase, capfd: pytest.CaptureFixture[str]
+) -> None:
+    idle = {"programs": [*P2P["programs"], []], "world": 3}
+    short = {"programs": [P2P["programs"][0], P2P["programs"][1][:2]]}
+    of_this = {"id": "p2p/x", "clauses": ["send.tags"]}
+    simplest = P2P | of_this | short | {"name": "p2p/x/c"}
+    described = [
+        P2P | of_this | idle | {"name": "p2p/x/a"},
+        P2P | of_this | {"name": "p2p/x/b"},
+        simplest | {"name": "p2p/x/d"},
+        simplest,
+        simplest | {"name": "p2p/x/a", "level": "compat"},
+    ]
+    text = "".join(json.dumps(made) + "\n" for made in described)
+    (ready.layout.runner.parent / "described.jsonl").write_text(text)
+    plan(scripted_runner, played(case, simplest))
+    ask(ready, "send.tags")
+    shown = capfd.readouterr().out
+    assert "\np2p/x/c  (must)\n" in shown
+    assert "4 more cases" in shown
 
 
 def test_a_clause_without_cases_shows_its_question(
@@ -151,7 +178,15 @@ def test_a_clause_without_cases_shows_its_question(
 
 @pytest.mark.parametrize(
     ("target", "message"),
-    [("p2p/none", "no case has this name"), ("none", "no clause has this id")],
+    [
+        ("p2p/none", "no case has this name"),
+        ("p2p/frist", "no case has this name.*\nnear it: p2p/first$"),
+        ("p2p/first/x=3", "no case has this name.*\nnear it: p2p/first/x=2, p2p/first/x=1$"),
+        ("p2p/", r"no case has this name.*\np2p/\*\* has 4 cases$"),
+        ("none", "no clause has this id"),
+        ("send.tag", "no clause has this id.*\nnear it: send.tags"),
+        ("send", r"no clause has this id.*\nsend\.\*\* has 3 clauses$"),
+    ],
 )
 def test_what_is_not_there_is_wrong_usage(ready: Ready, target: str, message: str) -> None:
     with pytest.raises(TdconfError, match=message) as raised:
@@ -191,6 +226,40 @@ def test_a_hang_shows_open_ends_the_sentence_and_where_ranks_stand(
         assert words in shown
 
 
+def test_nothing_counts_where_a_case_observes(
+    ready: Ready, scripted_runner: Install, case: MakeCase, capfd: pytest.CaptureFixture[str]
+) -> None:
+    plan(scripted_runner, played(case, OBSERVED, verdict="hang", expected=True))
+    assert ask(ready, "p2p/asked") == Exit.AS_EXPECTED
+    assert "HANG (observe: nothing counts)\n" in capfd.readouterr().out
+
+
+def test_steps_are_told_rank_by_rank() -> None:
+    returned = {"type": "returned", "value": {"kind": "none"}}
+    ranks = [record(0, [], returned, returned), record(1, [], returned, waiting=1)]
+    ranks[0]["answered"], ranks[1]["answered"] = [3, 4], [0]
+    told = [line for step in told_steps(FIRST, {"ranks": ranks}) for line in step.lines]
+    assert told == [
+        "rank 0 step 1 make src: returned None",
+        "rank 0 step 2 send src: returned None",
+        "rank 1 step 1 make dst: returned None",
+        "rank 1 step 2 recv dst: no answer",
+    ]
+
+
+def test_that_nothing_reached_c10d_is_said_where_it_is_known(
+    ready: Ready, scripted_runner: Install, case: MakeCase, capfd: pytest.CaptureFixture[str]
+) -> None:
+    plan(scripted_runner, played(case, FIRST, ranks=[record(0, []), record(1, [])]))
+    ask(ready, "p2p/first/x=1")
+    assert "--- one\n\n(nothing reached c10d)\n" in capfd.readouterr().out
+    silent = [record(rank, []) | {"transcript": None} for rank in (0, 1)]
+    plan(scripted_runner, played(case, FIRST, ranks=silent))
+    ask(ready, "p2p/first/x=1")
+    shown = capfd.readouterr().out
+    assert "--- one\n\n(rank 0, 1: the player reports no transcript)\n" in shown
+
+
 def test_a_drawing_holds_the_rows_of_the_diagram(
     ready: Ready, scripted_runner: Install, case: MakeCase, tmp_path: Path
 ) -> None:
@@ -213,6 +282,50 @@ def test_scripts_are_written_and_how_to_run_them_is_said(
     names = {path.name for path in (tmp_path / "scripts").iterdir()}
     assert names == {"p2p-first-x-1.py", "p2p-first-x-1.cpp", "CMakeLists.txt"}
     assert f"python {tmp_path}/scripts/p2p-first-x-1.py" in capfd.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["p2p-first-x-1.py", "p2p-first-x-1.cpp", "CMakeLists.txt"])
+def test_a_file_of_the_user_is_never_overwritten_by_a_script(
+    ready: Ready, tmp_path: Path, name: str
+) -> None:
+    (tmp_path / name).write_text("mine\n")
+    with pytest.raises(TdconfError, match=f"{name}: exists, and was not written by") as raised:
+        ask(ready, "p2p/first/x=1", script=tmp_path)
+    assert raised.value.code == Exit.USAGE
+    assert (tmp_path / name).read_text() == "mine\n"
+    assert [path.name for path in tmp_path.glob("*.*")] == [name], "nothing else is written"
+    assert not ready.layout.output.exists(), "nothing is played"
+
+
+@pytest.mark.parametrize("theirs", ["", '<svg xmlns="http://www.w3.org/2000/svg"/>\n'])
+def test_a_file_of_the_user_is_never_overwritten_by_a_drawing(
+    ready: Ready, tmp_path: Path, theirs: str
+) -> None:
+    (tmp_path / "a-one.svg").write_text(theirs)
+    pair = Ready(**(vars(ready) | {"chosen": ["one", "two"]}))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(explain, "get_ready", lambda *_: pair)
+        with pytest.raises(TdconfError, match=r"a-one\.svg: exists") as raised:
+            ask(ready, "p2p/first/x=1", svg=tmp_path / "a.svg")
+    assert raised.value.code == Exit.USAGE
+    assert (tmp_path / "a-one.svg").read_text() == theirs
+
+
+def test_what_was_written_before_is_written_again(
+    ready: Ready, scripted_runner: Install, case: MakeCase, tmp_path: Path
+) -> None:
+    for _ in range(2):
+        plan(scripted_runner, played(case, FIRST))
+        places = {"script": tmp_path / "scripts", "svg": tmp_path / "a.svg"}
+        assert ask(ready, "p2p/first/x=1", **places) == Exit.AS_EXPECTED
+    for path in [tmp_path / "a.svg", *(tmp_path / "scripts").iterdir()]:
+        assert "Written by tdconf explain" in path.read_text().splitlines()[0]
+
+
+def test_scripts_go_into_a_folder(ready: Ready, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(TdconfError, match="file: is no folder"):
+        ask(ready, "p2p/first/x=1", script=tmp_path / "file")
 
 
 def test_two_implementations_meet_both_ways(
@@ -248,6 +361,7 @@ def test_two_implementations_meet_both_ways(
     rows = [line.split() for line in shown.splitlines()]
     assert ["send", "2/2", "1/2"] in rows
     assert ["recv", "2/2", "1/2"] in rows
+    assert "1 of 4 left out: a probe plays the other rank\n" in shown
 
 
 def test_the_table_of_clauses_ends_with_findings(
@@ -262,3 +376,4 @@ def test_the_table_of_clauses_ends_with_findings(
     assert "FOUND: send.leaves is tested by no case\n" in capfd.readouterr().out
     options.clause = ["send.tags"]
     assert clauses.command(ready.layout, options, []) == Exit.AS_EXPECTED
+    assert "\n  says      leaf n has the tag init_tag + n\n" in capfd.readouterr().out

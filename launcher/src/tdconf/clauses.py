@@ -22,7 +22,7 @@ def command(layout: Layout, options: argparse.Namespace, arguments: Sequence[str
         raise TdconfError("--impl goes with --ambiguous: evidence is counted, not run", Exit.USAGE)
     python = preparing.prepare(layout, options, arguments, environment.JUDGED_PACKAGES[:1])
     preparing.build_targets(layout, python, build.JUDGE_TARGETS[:1])
-    return count(layout, chosen(layout, options))
+    return count(layout, chosen(layout, options), with_text=bool(options.clause))
 
 
 def chosen(layout: Layout, options: argparse.Namespace) -> list[Clause]:
@@ -34,11 +34,11 @@ def chosen(layout: Layout, options: argparse.Namespace) -> list[Clause]:
     return [clause for clause in everything if clause.id in wanted]
 
 
-def count(layout: Layout, clauses: Sequence[Clause]) -> Exit:
+def count(layout: Layout, clauses: Sequence[Clause], *, with_text: bool) -> Exit:
     """Counts the cases of each clause; a must-clause without evidence is a finding."""
     cases = describe(layout, run.Selection([], []))
     evidence = coverage.evidence(clauses, cases)
-    print(coverage.table(evidence))
+    print(coverage.table(evidence, with_text=with_text))
     lacking = [entry for entry in evidence if entry.lack is not None]
     for entry in lacking:
         print(f"FOUND: {entry.clause.id} {entry.lack}")

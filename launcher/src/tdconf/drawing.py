@@ -11,7 +11,9 @@ _MARGIN = 4
 
 def draw(laid_out: Sequence[Row], world: int) -> str:
     """Draws `laid_out` with the columns of `world` ranks; time runs downwards."""
-    words = max((len(short(row)) for row in laid_out), default=0)
+    if not laid_out:
+        return "(nothing reached c10d)"
+    words = max(len(short(row)) for row in laid_out)
     width = max(_NARROWEST, words + 8)
     lines = ["".join(f"rank {rank}".ljust(width) for rank in range(world)).rstrip()]
     for row in laid_out:
@@ -96,13 +98,23 @@ def _graph(row: Row, world: int, width: int) -> str:
             line.span(sent.rank, received.rank, short(row))
             line.put(sent.rank, "●")
             line.put(received.rank, "●" if received.done else "?")
-        case Open(event):
-            line.half(event, short(row))
+        case Open():
+            line.half(row, short(row))
         case Bar(calls, _):
             line.bar([call.rank for call in calls], short(row))
         case Note(event):
             line.put(event.rank, "◇")
     return line.text()
+
+
+def _ends(row: Open) -> tuple[str, str]:
+    """Returns how a line that leaves its rank ends, to the right and to the left."""
+    if row.other is None:
+        return "─?", "?─"
+    if row.event.kind == "recv":
+        # What was waited for comes as an arrow of its own.
+        return ("┄┄", "┄┄") if row.is_first else ("─╯", "╰─")
+    return "─╮", "╭─"
 
 
 class _Line:
@@ -132,18 +144,18 @@ class _Line:
             self._write(high - len(label) - 4, f" {label} ")
             self._cells[low + 1] = "◀"
 
-    def half(self, event: Event, label: str) -> None:
-        """Draws the end that is known of a message, open towards the other."""
+    def half(self, row: Open, label: str) -> None:
+        """Draws one end of a message, open towards the other, or bent to the row of that."""
+        event = row.event
         at = self._at(event.rank)
-        to_right = event.peer is None or event.peer > event.rank
-        stroke = f"─ {label} ─?" if event.kind == "send" else f"◀ {label} ─?"
-        if not to_right and at < len(stroke) + 1:
-            to_right = True
-        if to_right:
-            self._write(at + 1, stroke)
+        head_right, head_left = ("─", "─") if event.kind == "send" else ("◀", "▶")
+        end_right, end_left = _ends(row)
+        to_left = f"{end_left} {label} {head_left}"
+        is_left = event.peer is not None and event.peer <= event.rank and at > len(to_left)
+        if is_left:
+            self._write(at - len(to_left), to_left)
         else:
-            mirrored = f"?─ {label} {'─' if event.kind == 'send' else '▶'}"
-            self._write(at - len(mirrored), mirrored)
+            self._write(at + 1, f"{head_right} {label} {end_right}")
         self.put(event.rank, "●" if event.done else "○")
 
     def bar(self, ranks: Sequence[int], label: str) -> None:

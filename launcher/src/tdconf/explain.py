@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tdconf import display, registry, run, script_cpp, script_python, story, svg
+from tdconf import display, registry, run, script_cpp, script_python, story, svg, written
 from tdconf.described import Case, describe
 from tdconf.exits import Exit, TdconfError
 from tdconf.layout import Layout, from_here
-from tdconf.patterns import matches
+from tdconf.patterns import matches, near
 from tdconf.programs import messages_text, side_by_side
 from tdconf.ready import Ready, get_ready
 from tdconf.registry import Clause
@@ -50,6 +50,8 @@ def command(layout: Layout, options: argparse.Namespace, arguments: Sequence[str
         raise TdconfError(f"{target}: is no file", Exit.USAGE)
     ready = get_ready(layout, options, arguments)
     question = _question(layout, options, target)
+    drawings = _drawings(question, ready.chosen)
+    written.check([*drawings.values(), *_scripts(question)], question.script)
     for clause in question.clauses:
         print(_clause(clause))
     if not question.cases:
@@ -65,8 +67,8 @@ def command(layout: Layout, options: argparse.Namespace, arguments: Sequence[str
                 print("no result")
                 continue
             print(story.tell(case, result, steps=not question.clauses))
-            alone = len(question.chosen) * len(ready.chosen) == 1
-            _draw(question, case, result, alone=alone)
+            if (drawing := drawings.get((case["name"], name))) is not None:
+                _draw(case, result, drawing)
     _write_scripts(layout, question)
     if more := len(question.cases) - len(question.chosen):
         print(f"\n{more} more cases; --all explains each")
@@ -83,17 +85,29 @@ def _question(layout: Layout, options: argparse.Namespace, target: str) -> Quest
     if is_clause:
         ids = {clause.id for clause in clauses}
         cases = [case for case in cases if ids & set(case["clauses"])]
+        cases.sort(key=lambda case: _simplicity(case, clauses))
     elif not files:
         cases = _named(cases, target)
     return Question(cases, files, known, clauses, options.all, options.svg, options.script)
+
+
+def _simplicity(case: Case, clauses: Sequence[Clause]) -> tuple[bool, int, int, str]:
+    """Puts first what shows a clause best: evidence of its own level, with little in it."""
+    levels = {clause.level for clause in clauses if clause.id in case["clauses"]}
+    steps = sum(len(program) for program in case["programs"])
+    return case["level"] not in levels, case["world"], steps, case["name"]
 
 
 def _named(cases: Sequence[Case], target: str) -> list[Case]:
     exact = [case for case in cases if target in (case["name"], case["id"])]
     found = exact or [case for case in cases if matches(target, case["name"])]
     if not found:
+        names = {case["name"]: case["id"] for case in cases}
+        known = names if "=" in target else set(names.values())
         raise TdconfError(
-            f"{target}: no case has this name; ./launcher/tdconf list prints all", Exit.USAGE
+            f"{target}: no case has this name; ./launcher/tdconf list prints all"
+            f"{near(target, known, 'cases', below=names)}",
+            Exit.USAGE,
         )
     return found
 
@@ -126,10 +140,8 @@ def _case(case: Case, question: Question) -> str:
         lines.append(f"  note: {case['notes']}")
     if case["broken_by"]:
         lines.append(f"  finds: {case['broken_by']}")
-    if question.clauses:
-        return "\n".join(lines)
     known = {clause.id: clause for clause in question.registry}
-    for name in case["clauses"]:
+    for name in [] if question.clauses else case["clauses"]:
         lines += [f"\n{_clause(known[name])}" if name in known else f"\n{name}"]
     width = min(_WIDEST, shutil.get_terminal_size((120, 24)).columns)
     lines += ["", side_by_side(case, width)]
@@ -138,18 +150,36 @@ def _case(case: Case, question: Question) -> str:
     return "\n".join(lines)
 
 
-def _draw(question: Question, case: Case, result: Line, *, alone: bool) -> None:
-    if question.svg is None:
-        return
+def _drawings(question: Question, names: Sequence[str]) -> dict[tuple[str, str], Path]:
+    """Names the file of each drawing, by case and implementation."""
     path = question.svg
-    if not alone:
-        parts = [path.stem, *([_file_name(case)] if question.every else []), result["impl"]]
-        path = path.with_name(f"{'-'.join(parts)}{path.suffix or '.svg'}")
+    if path is None:
+        return {}
+    pairs = [(case, name) for case in question.chosen for name in names]
+    if len(pairs) == 1:
+        return {(case["name"], name): path for case, name in pairs}
+    found = {}
+    for case, name in pairs:
+        parts = [path.stem, *([_file_name(case)] if question.every else []), name]
+        file = f"{'-'.join(parts)}{path.suffix or '.svg'}"
+        found[case["name"], name] = path.with_name(file)
+    return found
+
+
+def _draw(case: Case, result: Line, path: Path) -> None:
     title = f"{case['name']}, {result['impl']}: {result['verdict']}"
     drawn = svg.draw(story.rows(case, result), case["world"], title)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(drawn, encoding="utf-8")
     print(f"\ndrawn in {from_here(path)}")
+
+
+def _scripts(question: Question) -> list[Path]:
+    """Names what is written into the folder of scripts."""
+    if question.script is None:
+        return []
+    names = [f"{_file_name(case)}{end}" for case in question.chosen for end in (".py", ".cpp")]
+    return [question.script / name for name in (*names, "CMakeLists.txt")]
 
 
 def _write_scripts(layout: Layout, question: Question) -> None:

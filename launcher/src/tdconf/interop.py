@@ -22,18 +22,20 @@ def command(layout: Layout, options: argparse.Namespace, arguments: Sequence[str
         )
     selected = preparing.selection(options)
     ready = get_ready(layout, options, arguments)
-    cases = [case for case in describe(layout, selected) if mixing.can_mix(case)]
+    described = describe(layout, selected)
+    cases = [case for case in described if mixing.why_alone(case) is None]
+    left_out = "\n".join(meetings.left_out(described))
     if not cases:
         raise TdconfError(
-            "no selected case lets two implementations meet: it takes two ranks that act, "
-            f"in {', '.join(mixing.SUBJECTS)}",
-            Exit.USAGE,
+            f"no selected case lets two implementations meet\n{left_out}".rstrip(), Exit.USAGE
         )
     out = run.results_folder(layout, options.out)
     met, codes = meet(ready, options.files, cases, out)
     for line in meetings.differing(met):
         print(line)
     print(meetings.matrix(met))
+    if left_out:
+        print(left_out)
     if len(met) < 2 * len(cases):
         codes.append(Exit.NO_VERDICT)
     code = worst([*codes, *(meeting.code for meeting in met)])

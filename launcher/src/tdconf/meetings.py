@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The matrix of interoperability: each method, and how two implementations share the ranks."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -8,7 +9,7 @@ from tdconf import results
 from tdconf.described import Case
 from tdconf.display import columns
 from tdconf.exits import Exit
-from tdconf.mixing import METHODS, methods, players
+from tdconf.mixing import METHODS, methods, players, why_alone
 from tdconf.patterns import matches
 from tdconf.results import Line
 
@@ -74,3 +75,11 @@ def differing(meetings: Sequence[Meeting]) -> list[str]:
         if not meeting.is_listed:
             lines.append(f"  repeat: {meeting.result['repeat']}")
     return lines
+
+
+def left_out(cases: Sequence[Case]) -> list[str]:
+    """Counts the cases in which no two can meet, a line for each reason."""
+    reasons = Counter(reason for case in cases if (reason := why_alone(case)) is not None)
+    return [
+        f"{count} of {len(cases)} left out: {reason}" for reason, count in reasons.most_common()
+    ]

@@ -20,10 +20,15 @@ def players(case: Case) -> list[int]:
     ]
 
 
-def can_mix(case: Case) -> bool:
-    """Says whether two implementations can meet in `case`."""
-    ours = case["id"].startswith(SUBJECTS) and case["level"] != "observe"
-    return ours and len(players(case)) > 1 and bool(methods(case))
+def why_alone(case: Case) -> str | None:
+    """Says why two implementations cannot meet in `case`; nothing where they can."""
+    if not case["id"].startswith(SUBJECTS):
+        return f"it is not in {', '.join(SUBJECTS)}"
+    if case["level"] == "observe":
+        return "it observes, so that nothing counts"
+    if len(players(case)) < 2:
+        return "a probe plays the other rank" if case["roles"] else "only one rank has steps"
+    return None if methods(case) else "no rank sends, receives or gathers"
 
 
 def methods(case: Case) -> list[str]:

@@ -2,6 +2,8 @@
 """Patterns of names as the judge reads them: `*` is anything in one component, `**` any of them."""
 
 import re
+from collections.abc import Collection
+from difflib import get_close_matches
 
 
 def matches(pattern: str, name: str, separator: str = "/") -> bool:
@@ -20,3 +22,22 @@ def _fit(pattern: list[str], name: list[str]) -> bool:
 def _fits(pattern: str, component: str) -> bool:
     parts = [re.escape(part) for part in pattern.split("*")]
     return re.fullmatch(".*".join(parts), component, re.DOTALL) is not None
+
+
+def near(
+    name: str,
+    known: Collection[str],
+    things: str,
+    *,
+    below: Collection[str],
+    separator: str = "/",
+) -> str:
+    """Says in a line of its own what an unknown `name` may have meant, if anything.
+
+    That is the `things` whose names `below` begin with it, or else what is written much like it.
+    """
+    start = name.rstrip(separator) + separator
+    if count := sum(other.startswith(start) for other in below):
+        return f"\n{start}** has {count} {things}"
+    alike = get_close_matches(name, known)
+    return f"\nnear it: {', '.join(alike)}" if alike else ""

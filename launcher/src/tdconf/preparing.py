@@ -67,7 +67,10 @@ def build_targets(layout: Layout, python: Path, targets: Sequence[str]) -> None:
 
 def program(layout: Layout) -> str:
     """Returns what to type for this launcher in this folder."""
-    path = os.path.relpath(layout.root / "launcher" / "tdconf")
+    stub = layout.root / "launcher" / "tdconf"
+    if not Path.cwd().is_relative_to(layout.root):
+        return str(stub)
+    path = os.path.relpath(stub)
     return path if path.startswith("..") else f"./{path}"
 
 

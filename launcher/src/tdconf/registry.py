@@ -7,7 +7,13 @@ from typing import Any
 
 from tdconf.exits import Exit, TdconfError
 from tdconf.layout import Layout
-from tdconf.patterns import matches
+from tdconf.patterns import matches, near
+
+# What these documents of the registry mean, which are no pages.
+_NO_PAGES = {
+    "wire of 0.15.3": "no page says this; tensordict 0.15.3 does it",
+    "no page": "no page says this; no user accepts otherwise",
+}
 
 
 @dataclass(frozen=True)
@@ -25,7 +31,8 @@ class Clause:
 
     @property
     def source(self) -> str:
-        return f"{self.document}, {self.section}"
+        """Says where the sentence stands, or why it holds where no page has it."""
+        return _NO_PAGES.get(self.document, f"{self.document}, {self.section}")
 
 
 def clauses(layout: Layout) -> list[Clause]:
@@ -49,8 +56,11 @@ def named(everything: list[Clause], pattern: str) -> list[Clause]:
     """Returns the clauses whose id fits `pattern`, in which components stand between dots."""
     found = [clause for clause in everything if matches(pattern, clause.id, ".")]
     if not found:
+        ids = [clause.id for clause in everything]
         raise TdconfError(
-            f"{pattern}: no clause has this id; ./launcher/tdconf clauses prints all", Exit.USAGE
+            f"{pattern}: no clause has this id; ./launcher/tdconf clauses prints all"
+            f"{near(pattern, ids, 'clauses', below=ids, separator='.')}",
+            Exit.USAGE,
         )
     return found
 

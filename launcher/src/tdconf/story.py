@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Tells what one implementation did in one case: the diagram, a line per step, the verdict."""
 
-import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 
 from tdconf import drawing, results, spacetime
@@ -23,36 +23,45 @@ def rows(case: Case, result: Line) -> list[spacetime.Row]:
 
 def tell(case: Case, result: Line, *, steps: bool) -> str:
     """Tells one result; without `steps`, only what travelled and the verdict."""
-    parts = [drawing.draw(rows(case, result), case["world"])]
-    if silent := silent_ranks(case, result):
+    laid_out, silent = rows(case, result), silent_ranks(case, result)
+    parts = [drawing.draw(laid_out, case["world"])] if laid_out or not silent else []
+    if silent:
         ranks = ", ".join(str(rank) for rank in silent)
         parts.append(f"(rank {ranks}: the player reports no transcript)")
     if steps:
-        parts.append("\n".join(told_steps(case, result)))
-    parts.append("\n".join(_verdict(result)))
-    return "\n\n".join(parts)
+        parts.append("\n".join(line for told in told_steps(case, result) for line in told.lines))
+    parts.append("\n".join(_verdict(case, result)))
+    return "\n\n".join(part for part in parts if part)
 
 
-def told_steps(
-    case: Case, result: Line, *, leave_out: Sequence[str] = (), rank_by_rank: bool = False
-) -> list[str]:
-    """Says what each step returned or raised, in the order in which the judge saw the answers.
+@dataclass(frozen=True)
+class Told:
+    """What a step returned or raised, in lines; nothing is the `answer` of one that did not."""
 
-    That order differs from run to run; `rank_by_rank` does not.
-    """
-    told: list[tuple[float, list[str]]] = []
-    for record in result["ranks"]:
-        rank, program = record["rank"], case["programs"][record["rank"]]
-        answers = record.get("answers") or []
-        answered = record.get("answered") or range(len(answers))
-        for index, (step, answer, at) in enumerate(zip(program, answers, answered, strict=False)):
-            if step["op"] not in leave_out:
-                told.append((at, _answer(_start(rank, index, step), answer)))
-        for index in range(len(answers), len(record.get("released") or [])):
-            told.append((math.inf, [f"{_start(rank, index, program[index])} no answer"]))
-    if not rank_by_rank:
-        told.sort(key=lambda entry: entry[0])
-    return [line for _, lines in told for line in lines]
+    rank: int
+    number: int
+    answer: Line | None
+    lines: Sequence[str]
+
+
+def told_steps(case: Case, result: Line, *, leave_out: Sequence[str] = ()) -> list[Told]:
+    """Says what each step that began has returned or raised, rank by rank."""
+    return [
+        told
+        for record in result["ranks"]
+        for told in _told_by(case, record)
+        if case["programs"][told.rank][told.number - 1]["op"] not in leave_out
+    ]
+
+
+def _told_by(case: Case, record: Line) -> Iterator[Told]:
+    rank, program = record["rank"], case["programs"][record["rank"]]
+    answers = record.get("answers") or []
+    for index, (step, answer) in enumerate(zip(program, answers, strict=False)):
+        yield Told(rank, index + 1, answer, _answer(_start(rank, index, step), answer))
+    for index in range(len(answers), len(record.get("released") or [])):
+        line = f"{_start(rank, index, program[index])} no answer"
+        yield Told(rank, index + 1, None, [line])
 
 
 def _start(rank: int, index: int, step: Step) -> str:
@@ -97,9 +106,11 @@ def _returned(start: str, value: Line) -> list[str]:
     return [f"{start} returned None"]
 
 
-def _verdict(result: Line) -> Iterator[str]:
-    attention = "as expected" if results.is_as_expected(result) else "not expected"
-    yield f"{result['verdict'].upper()}, {attention}"
+def _verdict(case: Case, result: Line) -> Iterator[str]:
+    attention = ", as expected" if results.is_as_expected(result) else ", not expected"
+    if case["level"] == "observe" and results.is_as_expected(result):
+        attention = " (observe: nothing counts)"
+    yield f"{result['verdict'].upper()}{attention}"
     for finding in result["findings"][:_FINDINGS_SHOWN]:
         yield f"  {finding['text']}"
     if result["listed"] is not None:
