@@ -161,7 +161,8 @@ def test_only_cases_in_which_two_can_meet_are_played() -> None:
     ours = {"id": "p2p/x"}
     assert mixing.why_alone(P2P | ours) is None
     assert mixing.why_alone(TAGS | ours) == "a probe plays the other rank"
-    assert str(mixing.why_alone(P2P | {"id": "sound/x"})).startswith("it is not in p2p/")
+    assert str(mixing.why_alone(P2P | {"level": "sound"})).startswith("it is sound")
+    assert mixing.why_alone(P2P | {"id": "question/of-my-own"}) is None
     observing = P2P | ours | {"level": "observe"}
     assert mixing.why_alone(observing) == "it observes, so that nothing counts"
     alone = case("alone", P2P["programs"][0], [])

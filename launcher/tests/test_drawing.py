@@ -151,3 +151,11 @@ def test_svg_marks_what_is_pending() -> None:
     assert kinds.count("message") == 1
     assert kinds.count("message pending") == 2
     assert kinds.count("meeting") == 1
+
+
+def test_a_meeting_that_only_the_last_rank_began_is_drawn() -> None:
+    call = Event(1, "all_gather", "default", None, None)
+    line = drawing.draw([Bar([call], 2)], 2).splitlines()[1]
+    assert "╪" in line
+    assert "all_gather" in line
+    assert "1 of 2 ranks did not come" in line

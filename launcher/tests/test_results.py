@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tdconf import display
 from tdconf.exits import Exit
 from tdconf.results import INTERRUPTED, Part, column, merge, write
 
@@ -236,3 +237,12 @@ def test_what_runners_remark_beside_the_cases_is_kept(tmp_path: Path, case: Make
     assert merged["stale"] == ["old/**"]
     assert merged["complaints"] == ["rank 1 left a file"]
     assert merged["adapters"] == {"reference": told}
+
+
+def test_what_an_implementation_said_cannot_steer_the_terminal() -> None:
+    assert display.plain("a\x1b[2Jb\x00\tü\nc") == "a\\x1b[2Jb\\x00\tü\nc"
+
+
+def test_an_endless_line_is_cut() -> None:
+    shown = display.plain("x" * 3000)
+    assert shown == "x" * 2000 + "... and 1000 more, in results.jsonl"

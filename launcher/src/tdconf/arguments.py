@@ -61,7 +61,7 @@ def parser() -> argparse.ArgumentParser:
     )
     ask.add_argument(
         "--script",
-        type=Path,
+        type=_folder,
         metavar="DIR",
         help="write each case as programs that need no judge: in Python, and in C++ for tdref",
     )
@@ -196,6 +196,12 @@ def _add_selection(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--shard", metavar="I/N", help="only part I (from 0) of N, for several machines"
     )
+
+
+def _folder(text: str) -> Path:
+    if not text:
+        raise argparse.ArgumentTypeError("names no folder")
+    return Path(text)
 
 
 def _positive(text: str) -> int:

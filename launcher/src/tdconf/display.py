@@ -13,6 +13,7 @@ from tdconf.results import COLUMNS, Line, Outcome, is_as_expected
 
 _SECONDS_BETWEEN_LINES = 5.0
 _FINDINGS_SHOWN = 5
+_LETTERS_SHOWN = 2000
 
 
 def say(line: str) -> None:
@@ -32,6 +33,24 @@ def open_closed_streams() -> None:
         if getattr(sys, name) is None:
             stream = open(descriptor, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
             setattr(sys, name, stream)
+
+
+def plain(text: str) -> str:
+    """Makes what an implementation said fit to be shown: nothing that steers, nothing endless."""
+    lines = [
+        "".join(letter if letter.isprintable() else _escaped(letter) for letter in line)
+        for line in text.split("\n")
+    ]
+    return "\n".join(
+        line
+        if len(line) <= _LETTERS_SHOWN
+        else f"{line[:_LETTERS_SHOWN]}... and {len(line) - _LETTERS_SHOWN} more, in results.jsonl"
+        for line in lines
+    )
+
+
+def _escaped(letter: str) -> str:
+    return letter if letter == "\t" else letter.encode("unicode_escape").decode()
 
 
 class Progress(Protocol):
@@ -133,9 +152,8 @@ def block(case: Line, *, with_stacks: bool) -> str:
     indent = "\n" + " " * 11
     lines = [f"  {label:<8} {text.rstrip()}".replace("\n", indent) for label, text in rows]
     attention = "" if is_as_expected(case) else ", not expected"
-    return "\n".join(
-        [f"{case['verdict'].upper()}{attention}: {case['impl']}: {case['case']}", *lines]
-    )
+    head = f"{case['verdict'].upper()}{attention}: {case['impl']}: {case['case']}"
+    return plain("\n".join([head, *lines]))
 
 
 def _listed(entry: Line | None) -> str:

@@ -168,6 +168,7 @@ class _Line:
             self.put(rank, "╪")
 
     def _write(self, start: int, text: str) -> None:
+        self._cells += " " * (start + len(text) - len(self._cells))
         for offset, letter in enumerate(text):
             self._cells[start + offset] = letter
 

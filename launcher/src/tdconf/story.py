@@ -7,6 +7,7 @@ from itertools import groupby
 
 from tdconf import drawing, results, spacetime
 from tdconf.described import Case, Step, dotted, group_ranks, leaves
+from tdconf.display import plain
 from tdconf.elements import shown
 from tdconf.events import events, silent_ranks
 from tdconf.results import Line
@@ -31,7 +32,7 @@ def tell(case: Case, result: Line, *, steps: bool) -> str:
     if steps:
         parts.append("\n".join(line for told in told_steps(case, result) for line in told.lines))
     parts.append("\n".join(_verdict(case, result)))
-    return "\n\n".join(part for part in parts if part)
+    return plain("\n\n".join(part for part in parts if part))
 
 
 @dataclass(frozen=True)
