@@ -16,17 +16,6 @@ json describe_id(const StepId& id) {
   return {id.rank, id.index};
 }
 
-json describe_groups(const std::vector<Group>& groups) {
-  json list = json::array();
-  for (const Group& group : groups) {
-    list.push_back({{"name", group.name},
-                    {"kind", group.kind},
-                    {"backend", group.backend},
-                    {"ranks", group.ranks}});
-  }
-  return list;
-}
-
 json describe_roles(const std::map<int, std::string>& roles) {
   json by_rank = json::object();
   for (const auto& [rank, role] : roles) by_rank[std::to_string(rank)] = role;
@@ -101,7 +90,7 @@ json describe(const Case& c) {
           {"broken_by", or_null(c.broken_by)},
           {"notes", or_null(c.notes)},
           {"world", c.world},
-          {"groups", describe_groups(c.groups)},
+          {"groups", to_json(c.groups)},
           {"roles", describe_roles(c.roles)},
           {"deadline_s", std::chrono::duration<double>(c.deadline).count()},
           {"slow", or_null(c.slow)},

@@ -2,6 +2,7 @@
 """Trees become values of tensordict, and snapshots describe them."""
 
 import hashlib
+import struct
 from pathlib import Path
 
 import pytest
@@ -75,6 +76,14 @@ def test_scalars_and_empty_tensors(made) -> None:  # noqa: ANN001
     td = made(tensordict(entries, batch_size=()))
     assert (entry(td, "s")["shape"], entry(td, "s")["bytes"]) == ([], "03")
     assert (entry(td, "e")["shape"], entry(td, "e")["bytes"]) == ([0, 3], "")
+
+
+def test_elements_are_conjugated_and_negated_where_the_tensor_only_says_so() -> None:
+    conjugate = torch.tensor([1 + 2j]).conj()
+    shown = Snapshots().describe_tensor(conjugate)
+    assert shown["bytes"] == struct.pack("<2f", 1, -2).hex()
+    shown = Snapshots().describe_tensor(conjugate.imag)
+    assert shown["bytes"] == struct.pack("<f", -2).hex()
 
 
 def test_more_than_1024_bytes_are_digested(made) -> None:  # noqa: ANN001

@@ -40,6 +40,17 @@ std::string to_string(Level level) {
   return "";
 }
 
+nlohmann::json to_json(const std::vector<Group>& groups) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const Group& group : groups) {
+    list.push_back({{"name", group.name},
+                    {"kind", group.kind},
+                    {"ranks", group.ranks},
+                    {"backend", group.backend}});
+  }
+  return list;
+}
+
 std::string describe_step(const Case& c, StepId id) {
   const Step& step =
       c.programs.at(static_cast<std::size_t>(id.rank)).at(static_cast<std::size_t>(id.index));

@@ -26,6 +26,9 @@ struct Group {
   std::vector<int> ranks;
 };
 
+/// Writes groups as the protocol and `--describe` have them.
+nlohmann::json to_json(const std::vector<Group>& groups);
+
 /// What a step must return.
 struct ReturnsNone {};
 struct ReturnsSelf {};
@@ -136,7 +139,7 @@ struct Case {
   std::map<int, std::string> roles;
   /// The steps of each rank.
   std::vector<std::vector<Step>> programs;
-  /// All that travels point to point, in the order of sending for each pair of ranks.
+  /// All that travels point to point.
   std::optional<std::vector<Message>> messages;
   /// By rank.
   std::map<int, ExpectedTranscript> transcripts;

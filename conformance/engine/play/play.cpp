@@ -21,17 +21,6 @@ constexpr milliseconds kExitLimit{1'000};
 /// A group that gives up before the deadline would turn a hang into a timeout error.
 constexpr int kGroupTimeoutFactor = 5;
 
-json groups_to_json(const std::vector<Group>& groups) {
-  json list = json::array();
-  for (const Group& group : groups) {
-    list.push_back({{"name", group.name},
-                    {"kind", group.kind},
-                    {"ranks", group.ranks},
-                    {"backend", group.backend}});
-  }
-  return list;
-}
-
 /// True when the rank cannot go on after this answer.
 bool stops_the_case(const Answer& answer, const Expect& expect) {
   if (std::holds_alternative<Returned>(answer)) return false;
@@ -97,7 +86,7 @@ class Playing {
            {{"rank", rank},
             {"world_size", case_.world},
             {"store", {{"kind", "file"}, {"path", options_.store_path}}},
-            {"groups", groups_to_json(case_.groups)},
+            {"groups", to_json(case_.groups)},
             {"timeout_ms", kGroupTimeoutFactor * options_.deadline.count()}});
     }
   }

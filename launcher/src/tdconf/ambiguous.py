@@ -30,11 +30,7 @@ def report(
 def _clause(
     clause: Clause, cases: Sequence[Case], found: Mapping[str, Sequence[Line]]
 ) -> list[str]:
-    lines = [
-        f"{clause.id}  ({clause.source})",
-        f"  says      {clause.says}",
-        f"  question  {(clause.question or 'none is written down').strip()}",
-    ]
+    lines = [f"{clause.id}  ({clause.source})", *clause.text]
     observing = [case for case in cases if clause.id in case["clauses"]]
     if not observing:
         return [*lines, "  no case observes it"]

@@ -2,7 +2,7 @@
 """Which cases are evidence for which clause, and which clause has too little of it."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tdconf.described import Case
@@ -56,16 +56,8 @@ def table(found: Sequence[Evidence], *, with_text: bool = False) -> str:
     first, *rows = columns([head, *(_row(entry) for entry in found)]).splitlines()
     lines = [first]
     for entry, row in zip(found, rows, strict=True):
-        lines += [row, *(_text(entry.clause) if with_text else ())]
+        lines += [row, *(entry.clause.text if with_text else ())]
     return "\n".join(lines)
-
-
-def _text(clause: Clause) -> Iterator[str]:
-    yield f"  says      {clause.says}"
-    if clause.reason:
-        yield f"  reason    {clause.reason.strip()}"
-    if clause.question:
-        yield f"  question  {clause.question.strip()}"
 
 
 def _row(entry: Evidence) -> list[str]:

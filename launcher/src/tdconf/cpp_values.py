@@ -4,7 +4,7 @@
 import json
 from collections.abc import Sequence
 
-from tdconf.described import Tree
+from tdconf.described import Tree, fill_call
 
 # The rest of a line is for what stands before and behind the list.
 _WIDEST_LIST = 68
@@ -28,6 +28,8 @@ _DTYPES = {
     "complex64": "at::kComplexFloat",
     "complex128": "at::kComplexDouble",
 }
+# `const` is a word of C++.
+_HELPERS = {"const": "constant"}
 _FORMS = ("requires_grad", "parameter", "meta", "transposed", "expanded", "sparse_coo")
 
 
@@ -96,20 +98,11 @@ def _literal(data: object) -> str:
 
 
 def _tensor(tree: Tree) -> str:
-    start = f"{_DTYPES[tree['dtype']]}, {{{', '.join(str(size) for size in tree['shape'])}}}"
-    fill = tree["fill"]
-    match fill:
-        case {"ramp": {"start": first, "step": by}}:
-            text = f"ramp({start}, {first}, {by})"
-        case {"const": number}:
-            text = f"constant({start}, {json.dumps(number)})"
-        case {"bits": pattern}:
-            text = f"bits({start}, {json.dumps(pattern)})"
-        case {"scramble": seed}:
-            text = f"scramble({start}, {seed})"
-        case _:
-            raise ValueError(f"no such fill: {fill}")
-    if fill.get("invert"):
+    fill, args = fill_call(tree["fill"])
+    shape = ", ".join(str(size) for size in tree["shape"])
+    start = f"{_DTYPES[tree['dtype']]}, {{{shape}}}"
+    text = f"{_HELPERS.get(fill, fill)}({start}, {', '.join(map(json.dumps, args))})"
+    if tree["fill"].get("invert"):
         text = f"inverted({text})"
     form = tree.get("form", "plain")
     if form == "plain":

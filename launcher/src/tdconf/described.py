@@ -2,9 +2,10 @@
 """Cases as the runner describes them: every axis chosen, every value known, a program per rank."""
 
 import json
+import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, TypedDict
 
 from tdconf.exits import Exit, TdconfError, from_status
@@ -119,6 +120,28 @@ def leaves(tree: Tree, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, 
         yield from leaves(entry, (*path, key))
     for number, member in enumerate(tree.get("members", ())):
         yield from leaves(member, (*path, str(number)))
+
+
+def fill_call(fill: dict[str, Any]) -> tuple[str, list[Any]]:
+    """Names the helper of the scripts that fills a tensor, and what it takes beside the tensor."""
+    match fill:
+        case {"ramp": {"start": start, "step": by}}:
+            return "ramp", [start, by]
+        case {"const": constant}:
+            return "const", [constant]
+        case {"bits": pattern}:
+            return "bits", [pattern]
+        case {"scramble": seed}:
+            return "scramble", [seed]
+    raise ValueError(f"no such fill: {fill}")
+
+
+def identifier(name: str | None, is_taken: Callable[[str], bool]) -> str:
+    """Returns the variable of a script that holds what a step keeps under `name`."""
+    clean = re.sub(r"\W", "_", name or "kept")
+    if clean[0].isdigit():
+        clean = f"v{clean}"
+    return f"{clean}_value" if is_taken(clean) else clean
 
 
 def dotted(path: tuple[str, ...]) -> str:

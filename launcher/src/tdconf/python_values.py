@@ -4,7 +4,7 @@
 import json
 from collections.abc import Sequence
 
-from tdconf.described import Tree
+from tdconf.described import Tree, fill_call
 from tdconf.programs import WIDEST
 
 _FORMS = {
@@ -50,19 +50,9 @@ def _bracketed(opening: str, items: Sequence[str], closing: str, depth: int) -> 
 
 
 def _tensor(tree: Tree) -> str:
-    dtype, shape, fill = f"torch.{tree['dtype']}", tree["shape"], tree["fill"]
-    match fill:
-        case {"ramp": {"start": start, "step": by}}:
-            text = f"ramp({dtype}, {shape}, {start}, {by})"
-        case {"const": constant}:
-            text = f"const({dtype}, {shape}, {constant!r})"
-        case {"bits": pattern}:
-            text = f"bits({dtype}, {shape}, {pattern!r})"
-        case {"scramble": seed}:
-            text = f"scramble({dtype}, {shape}, {seed})"
-        case _:
-            raise ValueError(f"no such fill: {fill}")
-    if fill.get("invert"):
+    fill, args = fill_call(tree["fill"])
+    text = f"{fill}(torch.{tree['dtype']}, {tree['shape']}, {', '.join(map(repr, args))})"
+    if tree["fill"].get("invert"):
         text = f"inverted({text})"
     form = tree.get("form", "plain")
     return text if form == "plain" else _FORMS.get(form, f"{form}({{}})").format(text)

@@ -34,6 +34,12 @@ class Clause:
         """Says where the sentence stands, or why it holds where no page has it."""
         return _NO_PAGES.get(self.document, f"{self.document}, {self.section}")
 
+    @property
+    def text(self) -> list[str]:
+        """Writes what it says, with its reason and its question, a line each."""
+        entries = {"says": self.says, "reason": self.reason, "question": self.question}
+        return [f"  {name:<9} {text.strip()}" for name, text in entries.items() if text]
+
 
 def clauses(layout: Layout) -> list[Clause]:
     """Reads the registry, in its order."""

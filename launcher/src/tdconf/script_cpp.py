@@ -2,7 +2,6 @@
 """Writes a case as one C++ program on tdref, with a CMakeLists.txt that builds it."""
 
 import json
-import re
 import shlex
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,6 +18,7 @@ from tdconf.described import (
     Group,
     Step,
     document_step,
+    identifier,
     waits_of,
 )
 from tdconf.layout import Layout
@@ -211,8 +211,7 @@ def _option(args: dict[str, Any], name: str) -> str:
 
 
 def _variable(name: str | None) -> str:
-    clean = re.sub(r"\W", "_", name or "kept")
-    return f"{clean}_value" if clean in _WORDS else f"v{clean}" if clean[0].isdigit() else clean
+    return identifier(name, _WORDS.__contains__)
 
 
 def _tensordict(name: str | None, kinds: Mapping[str, str]) -> str:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Writes a case as one Python program that needs torch and tensordict only."""
 
+import functools
 import json
 import keyword
 import re
@@ -10,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from string import Template
 
-from tdconf.described import ARGUMENTS, Case, Group, Step, document_step, waits_of
+from tdconf.described import ARGUMENTS, Case, Group, Step, document_step, identifier, waits_of
 from tdconf.layout import Layout
 from tdconf.programs import WIDEST, seen
 from tdconf.python_values import value
@@ -57,6 +58,7 @@ def program(case: Case, file: str) -> str:
     )
 
 
+@functools.cache
 def _helpers() -> dict[str, str]:
     text = (_TEMPLATES / "helpers.py.txt").read_text(encoding="utf-8")
     parts = [part.strip("\n") for part in text.split("\n\n\n")]
@@ -168,8 +170,6 @@ def _argument(name: str, item: object) -> str:
 
 
 def _variable(name: str | None) -> str:
-    clean = re.sub(r"\W", "_", name or "kept")
-    if clean[0].isdigit():
-        clean = f"v{clean}"
-    taken = keyword.iskeyword(clean) or clean in _TAKEN or clean in _helpers()
-    return f"{clean}_value" if taken else clean
+    return identifier(
+        name, lambda word: keyword.iskeyword(word) or word in _TAKEN or word in _helpers()
+    )

@@ -29,13 +29,12 @@ decltype(auto) visit_kind(const TensorDictBase& td, Visitor&& visitor) {
 /// As visit_kind(), but gives the contents of a persistent tensordict in its place.
 template <typename Visitor>
 decltype(auto) visit_contents(const TensorDictBase& td, Visitor&& visitor) {
-  if (const auto* persistent = td.as<PersistentTensorDict>()) {
-    return std::forward<Visitor>(visitor)(persistent->contents());
-  }
-  if (const auto* stack = td.as<LazyStackedTensorDict>()) {
-    return std::forward<Visitor>(visitor)(*stack);
-  }
-  return std::forward<Visitor>(visitor)(*td.as<TensorDict>());
+  return visit_kind(
+      td,
+      Overloaded{[&](const PersistentTensorDict& persistent) -> decltype(auto) {
+                   return visitor(persistent.contents());
+                 },
+                 [&](const auto& other) -> decltype(auto) { return visitor(other); }});
 }
 
 }  // namespace tdref

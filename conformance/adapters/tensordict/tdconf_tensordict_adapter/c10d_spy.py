@@ -18,7 +18,7 @@ import torch.distributed as dist
 from torch._C._distributed_c10d import Backend
 
 from .decode import Json
-from .snapshots import short_name
+from .snapshots import element_bytes, is_readable, short_name
 from .transcript import Event, Transcript, watched
 
 
@@ -174,7 +174,4 @@ def first_tensor(value: object) -> torch.Tensor | None:
 
 def digest(tensor: torch.Tensor) -> str | None:
     """Returns the SHA-256 of the elements in row-major order; None when nobody can read them."""
-    if tensor.device.type != "cpu" or tensor.layout is not torch.strided or tensor.is_nested:
-        return None
-    plain = tensor.detach().as_subclass(torch.Tensor).resolve_conj().resolve_neg().contiguous()
-    return hashlib.sha256(plain.reshape(-1).view(torch.uint8).numpy()).hexdigest()
+    return hashlib.sha256(element_bytes(tensor)).hexdigest() if is_readable(tensor) else None

@@ -72,7 +72,7 @@ class Snapshots:
             "layout": short_name(tensor.layout),
             "token": memory_token(tensor),
         }
-        if tensor.layout is torch.strided and not tensor.is_nested and not tensor.is_meta:
+        if is_readable(tensor):
             described |= describe_bytes(element_bytes(tensor))
         return described
 
@@ -98,10 +98,17 @@ def short_name(torch_constant: torch.dtype | torch.layout) -> str:
     return str(torch_constant).removeprefix("torch.")
 
 
+def is_readable(tensor: torch.Tensor) -> bool:
+    """Says whether element_bytes() can read the elements."""
+    is_strided = tensor.layout is torch.strided and not tensor.is_nested
+    return is_strided and tensor.device.type == "cpu"
+
+
 def element_bytes(tensor: torch.Tensor) -> bytes:
-    """Returns the elements in row-major order, whatever the strides."""
-    plain = tensor.detach().as_subclass(torch.Tensor).contiguous()
-    return plain.reshape(-1).view(torch.uint8).numpy().tobytes()
+    """Returns the elements in row-major order, whatever the strides and the lazy conjugation."""
+    plain = tensor.detach().as_subclass(torch.Tensor).resolve_conj().resolve_neg().contiguous()
+    # A single element may keep any stride, and bytes are viewed along a last dimension of stride 1.
+    return plain.unsqueeze(-1).view(torch.uint8).numpy().tobytes()
 
 
 def describe_bytes(data: bytes) -> dict[str, str]:
