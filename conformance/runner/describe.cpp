@@ -53,7 +53,7 @@ json describe_messages(const std::optional<std::vector<Message>>& messages) {
                     {"group", message.group},
                     {"tag", message.tag},
                     {"dtype", message.dtype->name},
-                    {"bytes", message.bytes},
+                    {"bytes", or_null(message.bytes)},
                     {"sha256", or_null(message.sha256)},
                     {"key", message.key}});
   }

@@ -3,6 +3,7 @@
 
 import pytest
 import torch.distributed as dist
+import ucxx
 from tensordict.base import _InplaceWriteError
 
 from tdconf_tensordict_adapter.errors import ImplementationError, call, category_of, describe_raised
@@ -29,6 +30,9 @@ GLOO = "[/pytorch/third_party/gloo/gloo/transport/tcp/"
         (dist.DistStoreError("wait timeout after 8000ms, keys: /0/1"), "timeout"),
         (RuntimeError(GLOO + "unbound_buffer.cc:78] Timed out waiting 60ms for recv"), "timeout"),
         (RuntimeError(GLOO + "pair.cc:545] Read error [127.0.0.1]:1: reset"), "connection"),
+        (ucxx.exceptions.UCXConnectionResetError("x"), "connection"),
+        (ucxx.exceptions.UCXCanceledError("x"), "connection"),
+        (ucxx.exceptions.UCXTimedOutError("x"), "timeout"),
         (RuntimeError("Application timeout caused pair closure"), "connection"),
     ],
 )

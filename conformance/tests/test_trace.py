@@ -7,7 +7,7 @@ import pytest
 
 from tdconf_tensordict_adapter.decode import Json
 
-from .runner import Harness, Run, scripted
+from .runner import Harness, Run, adapter_path, module, scripted
 
 CASE = """
 id: harness/case
@@ -72,3 +72,27 @@ def test_a_hang_is_explained(tmp_path: Path, options: tuple[str, ...]) -> None:
         "ranks": [{"rank": 0, "step": 2, "op": "send", "pending": []}],
     }
     assert case["signature"].endswith(f"no answer within 1000 ms: {sentence}")
+
+
+def test_a_stopped_process_is_named_as_one(tmp_path: Path) -> None:
+    case = run(tmp_path, "stopped_in_step").cases["harness/case"]
+    assert case["hang"]["sentence"] == (
+        "rank 0 is in send(dst=1) and answers nothing, as a stopped process does; "
+        "no pending call was reported"
+    )
+
+
+@pytest.mark.parametrize("name", ["reference", "tensordict"])
+def test_ranks_that_never_agree_say_what_they_wait_for(tmp_path: Path, name: str) -> None:
+    python = module("tdconf_tensordict_adapter")
+    adapter = python if name == "tensordict" else [str(adapter_path(name))]
+    harness = Harness(tmp_path)
+    tags = CASE.replace("dst: 1", "dst: 1, init_tag: 7").replace("src: 0", "src: 0, init_tag: 9")
+    together = tags.replace("      after: 0.sent\n", "").replace("      label: sent\n", "")
+    harness.write("fixtures/case.yaml", together)
+    case = harness.run(adapter).cases["harness/case"]
+    assert case["hang"]["sentence"] == (
+        "rank 0 sends tag 7 to rank 1, which waits for tag 9 from rank 0"
+    )
+    waits = [[(call["event"], call["tag"]) for call in r["pending"]] for r in case["hang"]["ranks"]]
+    assert waits == [[("send", 7)], [("recv", 9)]]

@@ -235,6 +235,25 @@ def test_an_object_collective_is_the_calls_that_it_makes(world: World) -> None:
     assert kinds(world.ranks[1]) == expected
 
 
+def test_an_object_that_is_sent_is_its_size_and_its_pickle(world: World) -> None:
+    world.join()
+    world.ranks[0].step("make", name="td", tree=VALUE)
+    world.steps(
+        {"op": "init_remote", "args": {"td": "td", "dst": 1}},
+        {"op": "from_remote_init", "args": {"src": 0}, "as": "got"},
+    )
+    first, second = (transcript(rank) for rank in world.ranks)
+    assert [event["event"] for event in first] == ["consolidate", "pickle", *["send"] * 3]
+    assert [event["event"] for event in second] == ["recv", "recv", "unpickle", "recv"]
+    size = first[1]["bytes"]
+    assert second[2]["bytes"] == size
+    for event in [*first[2:], *second[:2], second[3]]:
+        assert (event["tag"], event["done"]) == (0, True)
+    assert [event["bytes"] for event in first[2:]] == [8, size, len(STORAGE)]
+    assert first[2]["sha256"] == sha256(struct.pack("<q", size))
+    assert first[4]["sha256"] == second[3]["sha256"] == sha256(STORAGE)
+
+
 def test_a_wait_that_fails_leaves_the_call_undone(world: World) -> None:
     world.join()
     world.make("td", VALUE, VALUE)

@@ -2,15 +2,18 @@
 """Trees become values of tensordict, and snapshots describe them."""
 
 import hashlib
+import pickle
 import struct
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import torch
 from tensordict import NonTensorStack, TensorDictBase
 
+from tdconf_tensordict_adapter import tensorclasses
 from tdconf_tensordict_adapter.decode import Json
-from tdconf_tensordict_adapter.errors import AdapterError, UnsupportedError
+from tdconf_tensordict_adapter.errors import AdapterError, ImplementationError, UnsupportedError
 from tdconf_tensordict_adapter.fills import DTYPES
 from tdconf_tensordict_adapter.snapshots import Snapshots
 from tdconf_tensordict_adapter.tree_types import decode_tree
@@ -215,6 +218,88 @@ def test_persistent_values_live_in_a_file(made, tmp_path: Path) -> None:  # noqa
     file = tmp_path / "file"
     assert entry(td)["token"] == f"{file}:/a"
     assert dict(entry(td, "n")["entries"])["a"]["token"] == f"{file}:/n/a"
+
+
+@pytest.fixture
+def classes() -> Iterator[None]:
+    """What the classes of a case are made in."""
+    yield
+    tensorclasses.forget()
+
+
+def tensorclass(entries: Json, name: str = "Pair", **more: Json) -> Json:
+    return tensordict(entries, **more) | {"kind": "tensorclass", "class": name}
+
+
+FIELDS = [
+    ["b", leaf("int16", [2], ramp(1))],
+    ["label", {"kind": "non_tensor", "data": "x", "batch_size": [2]}],
+    ["a", leaf("uint8", [2], ramp(5))],
+]
+
+
+@pytest.mark.usefixtures("classes")
+def test_a_tensorclass_has_its_fields_in_the_order_of_insertion(made) -> None:  # noqa: ANN001
+    snapshot = described(made(tensorclass(FIELDS, names=["time"], device="cpu", locked=True)))
+    assert (snapshot["kind"], snapshot["class"]) == ("tensorclass", "Pair")
+    assert (snapshot["batch_size"], snapshot["names"]) == ([2], ["time"])
+    assert (snapshot["device"], snapshot["locked"]) == ("cpu", True)
+    assert [key for key, _ in snapshot["entries"]] == ["b", "label", "a"]
+    entries = dict(snapshot["entries"])
+    assert entries["label"] == {"kind": "non_tensor", "data": "x", "batch_size": [2]}
+    assert (entries["b"]["bytes"], entries["a"]["bytes"]) == ("01000200", "0506")
+
+
+@pytest.mark.usefixtures("classes")
+def test_a_tensorclass_may_be_nested_and_a_member(made) -> None:  # noqa: ANN001
+    inner = tensorclass([["n", tensorclass(FIELDS, "Inner")], ["td", tensordict([])]], "Outer")
+    td = made(tensordict([["p", inner]]))
+    assert entry(td, "p")["class"] == "Outer"
+    assert dict(entry(td, "p")["entries"])["n"]["class"] == "Inner"
+    assert dict(entry(td, "p")["entries"])["td"]["kind"] == "tensordict"
+    stack = described(made({"kind": "lazy_stack", "stack_dim": 1, "members": [inner, inner]}))
+    assert (stack["class"], stack["members"][1]["class"]) == ("LazyStackedTensorDict", "Outer")
+
+
+@pytest.mark.usefixtures("classes")
+def test_a_consolidated_tensorclass_keeps_its_class(made) -> None:  # noqa: ANN001
+    snapshot = described(made(tensorclass(FIELDS, consolidated=True)))
+    assert (snapshot["class"], snapshot["consolidated"]["nbytes"]) == ("Pair", 16)
+    token = dict(snapshot["entries"])["b"]["token"]
+    assert snapshot["consolidated"]["token"] == token
+
+
+@pytest.mark.usefixtures("classes")
+def test_a_class_is_found_by_its_name_until_the_case_ends(made) -> None:  # noqa: ANN001
+    pickled = pickle.dumps(made(tensorclass(FIELDS)))
+    assert type(pickle.loads(pickled)) is type(made(tensorclass(list(reversed(FIELDS)))))
+    tensorclasses.forget()
+    with pytest.raises(AttributeError, match="Pair"):
+        pickle.loads(pickled)
+    made(tensorclass(FIELDS))
+    assert type(pickle.loads(pickled)).__name__ == "Pair"
+
+
+@pytest.mark.usefixtures("classes")
+def test_a_name_stands_for_one_class_within_a_case(made) -> None:  # noqa: ANN001
+    made(tensorclass(FIELDS))
+    with pytest.raises(AdapterError, match="Pair has other fields"):
+        made(tensorclass(FIELDS[:1]))
+    tensorclasses.forget()
+    assert len(described(made(tensorclass(FIELDS[:1])))["entries"]) == 1
+
+
+@pytest.mark.usefixtures("classes")
+def test_a_field_that_a_tensorclass_cannot_have_is_refused_by_tensordict(made) -> None:  # noqa: ANN001
+    with pytest.raises(ImplementationError, match="stack"):
+        made(tensorclass([["stack", FIELDS[0][1]]]))
+
+
+@pytest.mark.usefixtures("classes")
+def test_a_tensorclass_of_a_lazy_stack_is_no_snapshot(made) -> None:  # noqa: ANN001
+    value = made(tensorclass(FIELDS))
+    with pytest.raises(AdapterError, match="tensorclass of a LazyStackedTensorDict"):
+        described(type(value).lazy_stack([value, value]))
 
 
 def test_equal_tokens_mean_the_same_memory(made) -> None:  # noqa: ANN001

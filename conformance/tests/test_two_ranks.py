@@ -61,6 +61,18 @@ def test_one_message_for_a_consolidated_value(world: World) -> None:
     assert made["consolidated"]["nbytes"] == 16
 
 
+def test_a_tensordict_that_nobody_made_is_kept_under_its_name(world: World) -> None:
+    world.join()
+    world.ranks[0].step("make", name="td", tree=SENT)
+    sent, received = world.steps(
+        {"op": "init_remote", "args": {"td": "td", "dst": 1}},
+        {"op": "from_remote_init", "args": {"src": 0}, "as": "got"},
+    )
+    assert sent["value"] == {"kind": "none"}
+    assert received["value"] == {"kind": "value", "name": "got"}
+    assert bytes_of(world.snapshot(1, "got")) == ARRIVED
+
+
 @pytest.mark.parametrize(
     "group",
     [
@@ -107,3 +119,53 @@ def test_a_peer_that_never_comes_is_a_timeout(world: World) -> None:
     # gloo closes the pair after a timeout, for good.
     answer = world.ranks[1].step("recv", td="td", src=0)
     assert (answer["type"], answer["category"]) == ("raised", "connection"), answer
+
+
+def open_pipes(world: World, *names: str) -> None:
+    for name in names:
+        opened = world.steps(
+            {"op": "open_pipe", "args": {"peer": 1, "listen": True}, "as": name},
+            {"op": "open_pipe", "args": {"peer": 0, "listen": False}, "as": name},
+        )
+        assert [answer["type"] for answer in opened] == ["returned", "returned"], opened
+
+
+def test_a_pipe_takes_a_tensordict_to_a_rank_that_knows_nothing(world: World) -> None:
+    world.join(groups=[])
+    world.make("td", SENT, tensordict([], batch_size=()))
+    open_pipes(world, "p")
+    for wanted in ("got", "got"):
+        sent, received = world.steps(
+            {"op": "send", "args": {"td": "td", "pipe": "p"}},
+            {"op": "recv", "args": {"td": "td", "pipe": "p"}, "as": "got"},
+        )
+        assert sent["value"] == {"kind": "none"}
+        assert received["value"] == {"kind": "value", "name": wanted}
+        assert bytes_of(world.snapshot(1, "got")) == ARRIVED
+
+
+def test_pipes_of_one_case_and_of_the_next_are_kept_apart(world: World) -> None:
+    for _ in range(2):
+        world.join()
+        world.make("td", SENT, tensordict([], batch_size=()))
+        open_pipes(world, "p", "q")
+        world.steps(
+            {"op": "send", "args": {"td": "td", "pipe": "q"}},
+            {"op": "recv", "args": {"td": "td", "pipe": "q"}, "as": "got"},
+        )
+        assert bytes_of(world.snapshot(1, "got")) == ARRIVED
+        again = world.ranks[0].step("open_pipe", as_="p", peer=1, listen=True)
+        assert again["type"] == "error"
+        assert [answer["type"] for answer in world.both("reset", [{}, {}])] == ["done", "done"]
+
+
+def test_a_closed_pipe_is_told_from_one_that_never_was(world: World) -> None:
+    world.join()
+    world.make("td", SENT, POISON)
+    open_pipes(world, "p")
+    assert world.ranks[0].step("close_pipe", pipe="p")["value"] == {"kind": "none"}
+    closed = world.ranks[0].step("send", td="td", pipe="p")
+    assert (closed["type"], closed["category"]) == ("raised", "runtime")
+    left = world.ranks[1].step("recv", td="td", pipe="p")
+    assert (left["type"], left["category"]) == ("raised", "connection")
+    assert world.ranks[0].step("send", td="td", pipe="q")["type"] == "error"

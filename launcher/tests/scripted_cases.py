@@ -339,6 +339,50 @@ GATHER_PROBE = case(
     roles={"0": "probe"},
 )
 
+PAIR = td({"y": tensor("int16", [2], 1), "x": tensor("float32", [2], 9)}, [2])
+PAIR |= {"kind": "tensorclass", "class": "Pair"}
+FIELDS = {"second": tensor("int64", [2], 5), "inner": PAIR, "pieces": lazy(PAIR, PAIR)}
+OUTER = td(FIELDS, [2], locked=True) | {"kind": "tensorclass", "class": "Outer"}
+TENSORCLASS = case(
+    "tensorclass",
+    [make("outer", OUTER), step("send", td="outer", dst=1)],
+    [
+        make("inner", poison(OUTER)),
+        step("recv", td="inner", src=0),
+        snapshot("inner", "outer@0"),
+        step("consolidate", td="inner", kept="whole"),
+        snapshot("whole", "outer@0"),
+    ],
+)
+INIT = case(
+    "init",
+    [make("src", SRC), step("init_remote", td="src", dst=1, expect={"returns": "none"})],
+    [
+        step("from_remote_init", src=0, kept="got", expect={"returns": "tensordict"}),
+        snapshot("got", "src@0"),
+        step("consolidate", td="got", kept="again"),
+    ],
+)
+
+# Not one of those that are written in both languages.
+PIPE = case(
+    "pipe",
+    [
+        make("src", SRC),
+        step("open_pipe", peer=1, listen=True, kept="pipe"),
+        step("send", td="src", pipe="pipe"),
+        step("send", td="src", pipe="pipe", init_tag=5),
+        step("close_pipe", pipe="pipe"),
+    ],
+    [
+        make("empty", td({})),
+        step("open_pipe", peer=0, listen=False, kept="p"),
+        step("recv", td="empty", pipe="p", kept="got", expect={"returns": "tensordict"}),
+        step("recv", td="empty", pipe="p", expect={"returns": {"td": "got"}}),
+        snapshot("got", "src@0"),
+    ],
+)
+
 CASES = (
     TAGS,
     P2P,
@@ -352,4 +396,4 @@ CASES = (
     STANDALONE,
     RAISES,
 )
-CASES += (PROBE_SENDS, AFTER, GATHER_PROBE)
+CASES += (PROBE_SENDS, AFTER, GATHER_PROBE, INIT, TENSORCLASS)

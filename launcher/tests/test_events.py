@@ -8,7 +8,7 @@ from typing import Any
 from tdconf.described import Case, Tree
 from tdconf.events import events, silent_ranks
 
-from .scripted_cases import PROBE_SENDS, TAGS, case, make, step, td, tensor
+from .scripted_cases import INIT, PROBE_SENDS, TAGS, case, make, step, td, tensor
 
 Line = dict[str, Any]
 TWINS = td(
@@ -86,6 +86,18 @@ def test_an_event_stands_where_its_step_was_released() -> None:
     record = {"answers": [], "released": [4, 9], "transcript": [reported("send", 3, None)]}
     (event,) = events(SENDING, result(record, {"transcript": []}))
     assert (event.since, event.step, event.tag, event.peer) == (9, 1, 3, 1)
+
+
+def test_what_describes_a_tensordict_is_named_by_its_place_in_the_step() -> None:
+    sent = [reported("send", 0, None, step=2) for _ in range(4)]
+    record = {"answers": [], "released": [0, 1], "transcript": sent}
+    seen = events(INIT, result(record, {"transcript": []}))
+    assert [event.key for event in seen] == [
+        "the size of the metadata",
+        "the metadata",
+        "consolidated storage",
+        None,
+    ]
 
 
 def test_an_event_of_no_step_comes_first() -> None:

@@ -231,7 +231,9 @@ def test_nothing_counts_where_a_case_observes(
 ) -> None:
     plan(scripted_runner, played(case, OBSERVED, verdict="hang", expected=True))
     assert ask(ready, "p2p/asked") == Exit.AS_EXPECTED
-    assert "HANG (observe: nothing counts)\n" in capfd.readouterr().out
+    shown = capfd.readouterr().out
+    assert "HANG (observe: nothing counts)\n" in shown
+    assert "It names no clause; the cases that are most like it name these:\n" in shown
 
 
 def test_steps_are_told_rank_by_rank() -> None:
@@ -370,10 +372,14 @@ def test_the_table_of_clauses_ends_with_findings(
     monkeypatch.setattr(clauses.preparing, "prepare", lambda *_: Path(sys.executable))
     monkeypatch.setattr(clauses.preparing, "build_targets", lambda *_: None)
     options = argparse.Namespace(clause=None, ambiguous=False, impl=None)
+    described = ready.layout.runner.parent / "described.jsonl"
+    asked = OBSERVED | {"clauses": ["send.order"]}
+    described.write_text("".join(f"{json.dumps(case)}\n" for case in (FIRST, OTHER, asked)))
     assert clauses.command(ready.layout, options, []) == Exit.AS_EXPECTED
-    (ready.layout.runner.parent / "described.jsonl").write_text(json.dumps(FIRST) + "\n")
+    described.write_text(json.dumps(FIRST) + "\n")
     assert clauses.command(ready.layout, options, []) == Exit.UNEXPECTED
-    assert "FOUND: send.leaves is tested by no case\n" in capfd.readouterr().out
+    found = capfd.readouterr().out
+    assert "FOUND: send.leaves has no case\nFOUND: send.order has no case\n" in found
     options.clause = ["send.tags"]
     assert clauses.command(ready.layout, options, []) == Exit.AS_EXPECTED
     assert "\n  says      leaf n has the tag init_tag + n\n" in capfd.readouterr().out

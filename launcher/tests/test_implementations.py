@@ -96,8 +96,8 @@ def test_a_name_without_one_meaning_is_refused(
 
 
 def test_only_what_plays_needs_its_package() -> None:
-    assert needed_packages(["reference"]) == ("torch",)
-    assert needed_packages(["mine", "tensordict"]) == ("torch", "tensordict")
+    assert needed_packages(["reference"]) == ("torch", "libucx-cu13")
+    assert needed_packages(["mine", "tensordict"]) == ("torch", "libucx-cu13", "tensordict")
 
 
 def test_an_assignment_names_a_player_per_rank() -> None:

@@ -5,7 +5,7 @@ import pytest
 
 from tdconf.programs import expression, messages_text, seen, side_by_side, step_text, tree_text
 
-from .scripted_cases import EARLY, STACK, TAGS, case, make, step, td, tensor
+from .scripted_cases import EARLY, PAIR, STACK, TAGS, case, make, step, td, tensor
 
 
 @pytest.mark.parametrize(
@@ -36,6 +36,10 @@ def test_a_bare_tensor_is_called_as_the_author_did() -> None:
 def test_a_structure_shows_its_marks_and_forms() -> None:
     tree = td({"w": tensor("float32", [2], 1, "parameter")}, consolidated=True, locked=True)
     assert tree_text(tree) == "{w: float32[2] parameter} consolidated locked"
+
+
+def test_a_tensorclass_is_called_by_its_class() -> None:
+    assert tree_text(td({"p": PAIR})) == "{p: Pair{y: int16[2], x: float32[2]}}"
 
 
 @pytest.mark.parametrize(
@@ -87,6 +91,10 @@ def test_messages_that_must_travel_are_listed() -> None:
     assert list(messages_text(wanted)) == [
         "rank 0 -> rank 1 in pair  tag 5  a  int64, 16 B",
         "rank 1: pickles 0",
+    ]
+    any_size = {"key": "", "dtype": "uint8", "bytes": None}
+    assert list(messages_text(case("any", [], [], messages=[message | any_size]))) == [
+        "rank 0 -> rank 1 in pair  tag 5    uint8, any number of B"
     ]
     assert list(messages_text(case("none", [], messages=[]))) == [
         "no message travels point to point"

@@ -16,12 +16,15 @@ from .scripted_cases import (
     EARLY,
     FILLS,
     GATHER,
+    INIT,
     LAZY,
     LAZY_ROOT,
+    PIPE,
     PROBE_SENDS,
     RAISES,
     SRC,
     TAGS,
+    TENSORCLASS,
     case,
     expected,
     group,
@@ -36,7 +39,7 @@ from .scripted_cases import (
 _DEADLINE_S = 600
 
 # One program for what most cases do, one for a collective: each takes half a minute to build.
-PARTS = (TAGS, FILLS, EARLY, PROBE_SENDS, RAISES, LAZY, LAZY_ROOT)
+PARTS = (TAGS, FILLS, EARLY, PROBE_SENDS, RAISES, LAZY, LAZY_ROOT, INIT, TENSORCLASS)
 MANY = case(
     "many",
     [step for part in PARTS for step in part["programs"][0]],
@@ -91,6 +94,17 @@ def test_lazy_stacks_are_printed_member_by_member(outputs: Mapping[str, str]) ->
     assert printed(outputs["many"], 1, 23) == expected(LAZY_ROOT, "stack@0")
 
 
+def test_what_was_not_known_is_printed_and_can_be_used(outputs: Mapping[str, str]) -> None:
+    assert "rank 1 step 24 from_remote_init: returned a tensordict\n" in outputs["many"]
+    assert printed(outputs["many"], 1, 25) == expected(INIT, "src@0")
+    assert printed(outputs["many"], 1, 26) == expected(INIT, "src@0")
+
+
+def test_the_fields_of_a_tensorclass_are_printed(outputs: Mapping[str, str]) -> None:
+    last = len(MANY["programs"][1])
+    assert printed(outputs["many"], 1, last) == expected(TENSORCLASS, "outer@0")
+
+
 def test_leaves_are_printed_in_the_order_of_insertion(outputs: Mapping[str, str]) -> None:
     assert [*printed(outputs["many"], 1, 11)] == ["c", "b.z", "b.x", "a"]
 
@@ -119,7 +133,14 @@ def test_every_step_has_its_place_in_the_program(made: Case) -> None:
         assert places == sorted(places)
 
 
+def test_steps_say_what_may_come_of_them() -> None:
+    assert script_cpp.program(RAISES).count("}, {}, May::kRaise);") == 2
+    assert script_cpp.program(RAISES | {"level": "observe"}).count("}, {}, May::kEither);") == 4
+
+
 def test_what_is_not_written_in_cpp_is_said() -> None:
     persistent = td({"x": tensor("int64", [2], 1)}) | {"kind": "persistent"}
     with pytest.raises(script_cpp.NotInCppError, match="persistent tensordicts"):
         script_cpp.program(case("persistent", [make("src", persistent)]))
+    with pytest.raises(script_cpp.NotInCppError, match="no pipes"):
+        script_cpp.program(PIPE)

@@ -15,7 +15,19 @@ from tdconf import script_python
 from tdconf.described import Case
 from tdconf.layout import THIS_CHECKOUT
 
-from .scripted_cases import BARE_LEAVES, CASES, RAISES, SRC, TAGS, expected, leaf, numbers, printed
+from .scripted_cases import (
+    BARE_LEAVES,
+    CASES,
+    INIT,
+    PIPE,
+    RAISES,
+    SRC,
+    TAGS,
+    expected,
+    leaf,
+    numbers,
+    printed,
+)
 
 _DEADLINE_S = 600
 # Imports what takes long once, then runs each program as if it had been typed.
@@ -37,8 +49,10 @@ Outputs = Mapping[str, str]
 @pytest.fixture(scope="module")
 def outputs(tmp_path_factory: pytest.TempPathFactory) -> Outputs:
     folder = tmp_path_factory.mktemp("scripts")
-    paths = [folder / f"{case['name']}.py" for case in CASES]
-    for case in CASES:
+    # Pipes are written in Python only.
+    cases = (*CASES, PIPE)
+    paths = [folder / f"{case['name']}.py" for case in cases]
+    for case in cases:
         said = script_python.write(THIS_CHECKOUT, case, folder, case["name"])
         assert said == f"python {folder / case['name']}.py"
     subprocess.run(
@@ -66,6 +80,19 @@ def test_snapshots_hold_what_the_formulas_give(case: Case, outputs: Outputs) -> 
             if step["op"] == "snapshot":
                 wanted = expected(case, step["expect"]["equals"])
                 assert printed(outputs[case["name"]], rank, index + 1) == wanted
+
+
+def test_a_tensordict_that_nobody_made_is_printed(outputs: Outputs) -> None:
+    assert "rank 0 step 2 init_remote: returned None\n" in outputs["init"]
+    assert "rank 1 step 1 from_remote_init: returned a tensordict\n" in outputs["init"]
+    assert printed(outputs["init"], 1, 3) == expected(INIT, "src@0")
+
+
+def test_what_came_through_a_pipe_is_printed(outputs: Outputs) -> None:
+    assert "rank 0 step 2 open_pipe: opened\n" in outputs["pipe"]
+    assert "rank 0 step 5 close_pipe: returned None\n" in outputs["pipe"]
+    assert "rank 1 step 4 recv: returned a tensordict\n" in outputs["pipe"]
+    assert printed(outputs["pipe"], 1, 5) == expected(PIPE, "src@0")
 
 
 def test_a_bare_receive_prints_the_leaf_with_its_tag(outputs: Outputs) -> None:
@@ -131,6 +158,20 @@ def test_names_of_values_never_hide_what_the_program_uses(tmp_path: Path) -> Non
     path.write_text(script_python.program(case, path.name))
     made = runpy.run_path(str(path))["rank_0"].__code__.co_varnames
     assert made == ("step_value", "lambda_value", "torch_value", "ramp_value", "v1st")
+
+
+def test_a_step_that_raises_where_it_must_return_is_seen_in_the_status(tmp_path: Path) -> None:
+    programs = [[step | {"expect": None} for step in program] for program in RAISES["programs"]]
+    script_python.write(THIS_CHECKOUT, RAISES | {"programs": programs}, tmp_path, "surprise")
+    command = [sys.executable, str(tmp_path / "surprise.py")]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=_DEADLINE_S)
+    assert ended.returncode == 1, ended.stdout + ended.stderr
+    assert "rank 1 step 2 recv: raised ValueError: " in ended.stdout
+
+
+def test_where_nothing_counts_a_step_may_raise() -> None:
+    text = script_python.program(RAISES | {"level": "observe"}, "file")
+    assert text.count("may=['return', 'raise'])") == 4
 
 
 def test_the_driver_is_not_needed(tmp_path: Path) -> None:

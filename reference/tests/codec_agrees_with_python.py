@@ -22,6 +22,8 @@ from tensordict import (
     PersistentTensorDict,
     TensorDict,
     TensorDictBase,
+    is_tensorclass,
+    tensorclass,
 )
 from tensordict._reductions import _rebuild_tensordict_files_consolidated
 
@@ -122,6 +124,28 @@ def subclasses() -> TensorDict:
     )
 
 
+@tensorclass
+class Pair:
+    """What the codec holds by the name of its class and a tensordict."""
+
+    b: torch.Tensor
+    a: torch.Tensor
+    s: str | None = None
+    n: object = None
+
+
+def pair() -> Pair:
+    inner = Pair(b=torch.ones(2, 3), a=torch.arange(2), batch_size=[2])
+    return Pair(
+        b=torch.arange(6.0).view(2, 3), a=torch.arange(2), s="text", n=inner, batch_size=[2]
+    )
+
+
+def holders() -> TensorDict:
+    stack = LazyStackedTensorDict(pair(), pair(), stack_dim=1)
+    return TensorDict({"p": pair(), "l": stack, "z": torch.ones(2)}, batch_size=[2])
+
+
 def jagged() -> TensorDict:
     values, offsets = torch.arange(12.0).view(6, 2), torch.tensor([0, 2, 6])
     lengths = torch.tensor([1, 3])
@@ -186,6 +210,8 @@ class Pickles(unittest.TestCase):
 
     def assert_same_entry(self, result: object, expected: object) -> None:
         self.assertIs(type(result), type(expected))
+        if isinstance(expected, Pair):
+            result, expected = result._tensordict, expected._tensordict
         if isinstance(expected, TensorDict | LazyStackedTensorDict):
             self.assertEqual(result.batch_size, expected.batch_size)
             self.assertEqual(result.is_locked, expected.is_locked)
@@ -287,6 +313,31 @@ class Pickles(unittest.TestCase):
     def test_subclasses(self) -> None:
         self.round_trip(subclasses())
 
+    def test_tensorclass(self) -> None:
+        self.round_trip(pair())
+        self.round_trip(holders())
+        self.round_trip(pair().lock_())
+        self.assertIsNone(self.round_trip(pair()).n.s)
+
+    def test_consolidated_tensorclass(self) -> None:
+        for td in (pair(), holders()):
+            whole = td.consolidate(metadata=True)
+            result = pickle.loads(codec.ask("t", pickle.dumps(whole)))
+            self.assertIs(type(result), type(whole))
+            self.assertEqual(result._consolidated["metadata"], whole._consolidated["metadata"])
+            self.assertTrue(same_values(result, td))
+
+    def test_lazily_stacked_tensorclasses_are_a_lazy_stack_of_them(self) -> None:
+        stack = Pair.lazy_stack([pair(), pair()], 1)
+        result = pickle.loads(codec.ask("t", pickle.dumps(TensorDict({"l": stack}, [2]))))
+        self.assert_same_entry(result.get("l"), LazyStackedTensorDict(pair(), pair(), stack_dim=1))
+
+    def test_tensorclass_with_a_field_outside_of_its_tensordict(self) -> None:
+        odd = pair()
+        odd._non_tensordict["s"] = "elsewhere"
+        with self.assertRaises(CodecError):
+            codec.ask("t", pickle.dumps(odd))
+
     def test_persistent(self) -> None:
         td = TensorDict(
             {"a": torch.ones(2, 3), "n": {"b": torch.tensor([True, False])}}, batch_size=[2]
@@ -332,6 +383,8 @@ class Consolidation(unittest.TestCase):
             "autograd": autograd().detach(),
             "dtypes": every_dtype([d for d in DTYPES if d is not torch.complex128]),
             "lazy": lazy(),
+            "tensorclass": pair(),
+            "nested tensorclass": holders(),
             "nested lazy": TensorDict({"z": torch.ones(2), "l": lazy()}, batch_size=[2]),
         }
 
@@ -381,7 +434,8 @@ def same_bits(a: torch.Tensor, b: torch.Tensor) -> bool:
 
 
 def same_values(a: TensorDictBase, b: TensorDictBase) -> bool:
-    """Whether two tensordicts hold the same, in any order of keys."""
+    """Whether two tensordicts hold the same, in any order of keys; a root may lack its class."""
+    a, b = (td._tensordict if is_tensorclass(td) else td for td in (a, b))
     if type(b) is LazyStackedTensorDict:
         pairs = zip(a.tensordicts, b.tensordicts, strict=True)
         return a.stack_dim == b.stack_dim and all(same_values(x, y) for x, y in pairs)
@@ -389,8 +443,8 @@ def same_values(a: TensorDictBase, b: TensorDictBase) -> bool:
         return False
     for key in b.keys():  # noqa: SIM118 -- as above
         x, y = a.get(key), b.get(key)
-        if isinstance(y, TensorDict) or type(y) is LazyStackedTensorDict:
-            same = same_values(x, y)
+        if isinstance(y, TensorDict | Pair) or type(y) is LazyStackedTensorDict:
+            same = type(x) is type(y) and same_values(x, y)
         elif isinstance(y, torch.Tensor):
             same = x.dtype == y.dtype and x.shape == y.shape and same_bits(x, y)
         else:

@@ -2,10 +2,14 @@
 #include <gmock/gmock.h>
 #include <tdref/consolidate.h>
 #include <tdref/gather_and_stack.h>
+#include <tdref/isend.h>
 #include <tdref/observe.h>
 #include <tdref/pickle.h>
 #include <tdref/recv.h>
 #include <tdref/send.h>
+
+#include <functional>
+#include <future>
 
 #include "ranks.h"
 
@@ -19,11 +23,18 @@ using namespace std::chrono_literals;
 // Writes down the name and the bytes of each event.
 class Notes : public Observer {
  public:
+  std::shared_ptr<void> announced(const Announcement& announcement) override {
+    for (const auto& message : announcement.messages) {
+      waiting.emplace_back(announcement.sends ? "send" : "receipt", message.tag);
+    }
+    return {nullptr, [this](std::nullptr_t) { waiting.clear(); }};
+  }
   void pickled(std::size_t nbytes) override { events.emplace_back("pickle", nbytes); }
   void unpickled(std::size_t nbytes) override { events.emplace_back("unpickle", nbytes); }
   void consolidated(std::size_t nbytes) override { events.emplace_back("consolidate", nbytes); }
 
   std::vector<std::pair<std::string, std::size_t>> events;
+  std::vector<std::pair<std::string, std::size_t>> waiting;
 };
 
 using Event = std::pair<std::string, std::size_t>;
@@ -108,6 +119,51 @@ TEST(Observer, SeesNothingOfALeafWiseTransfer) {
     }
     EXPECT_THAT(notes.events, IsEmpty());
   });
+}
+
+// Says whether the call went well; the only way in which it may not is that the ends do not fit.
+bool fits(const std::function<void()>& call) {
+  try {
+    call();
+    return true;
+  } catch (const c10::ValueError&) {
+    return false;
+  }
+}
+
+// Rank 0 sends the leaves a and b; rank 1 receives into `target`, but not before rank 0 has looked.
+void send_to_one_that_comes_late(const TensorDict& target, bool target_fits) {
+  std::promise<void> looked;
+  testing::run_ranks(2, [&](World& world, int rank) {
+    Notes notes;
+    const ObserverGuard guard(notes);
+    if (rank == 1) {
+      looked.get_future().wait();
+      auto td = target;
+      EXPECT_EQ(fits([&] { recv(world, td, {.src = 0, .init_tag = 5}); }), target_fits);
+    } else {
+      auto td = row();
+      td.set("b", at::zeros({1}));
+      auto works =
+          std::get<Works>(isend(world, td, {.dst = 1, .init_tag = 5, .return_early = true}));
+      EXPECT_THAT(notes.waiting, ElementsAre(Event("send", 5), Event("send", 6)));
+      looked.set_value();
+      for (auto& work : works) {
+        EXPECT_EQ(fits([&] { work.wait(); }), target_fits);
+      }
+    }
+    EXPECT_THAT(notes.waiting, IsEmpty());
+  });
+}
+
+TEST(Observer, SeesWhatWaitsForItsOtherEndUntilItIsPosted) {
+  auto td = row();
+  td.set("b", at::zeros({1}));
+  send_to_one_that_comes_late(td, /*target_fits=*/true);
+}
+
+TEST(Observer, SeesWhatWaitsForItsOtherEndUntilItHasFailed) {
+  send_to_one_that_comes_late(row(), /*target_fits=*/false);
 }
 
 TEST(Observer, SeesOnlyWhatHappensUnderTheInnermostGuard) {

@@ -130,6 +130,16 @@ INSTANTIATE_TEST_SUITE_P(UnpickleValue,
                                                      "a."sv}),
                          [](const auto& test) { return test.param.name; });
 
+TEST(UnpickleValue, NamesAClassUnderClsAlone) {
+  const Value metadata = Value::Dict{{"cls", PythonClass{"my.module", "Outer.Pair"}}};
+  EXPECT_EQ(unpickle_value(pickle_value(metadata)), metadata);
+  EXPECT_EQ(unpickle_value("}X\x03\0\0\0clscos\nsystem\ns."sv),
+            Value(Value::Dict{{"cls", PythonClass{"os", "system"}}}));
+  EXPECT_THROW(unpickle_value("}X\x03\0\0\0clacos\nsystem\ns."sv), c10::ValueError);
+  EXPECT_THROW(unpickle_value("}X\x03\0\0\0cls]cos\nsystem\nas."sv), c10::ValueError);
+  EXPECT_THROW(unpickle_value("}X\x03\0\0\0clscos\nsystem\n)Rs."sv), c10::ValueError);
+}
+
 TEST(UnpickleValue, BoundsTheDepth) {
   EXPECT_NO_THROW(unpickle_value(std::string(400, ']') + std::string(399, 'a') + "."));
   EXPECT_THROW(unpickle_value(std::string(100000, ']') + std::string(99999, 'a') + "."),

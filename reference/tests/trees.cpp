@@ -102,6 +102,10 @@ bool same(const TensorDictBase& a, const TensorDictBase& b) {
   if (a.as<LazyStackedTensorDict>() != nullptr && b.as<LazyStackedTensorDict>() != nullptr) {
     return same_members(*a.as<LazyStackedTensorDict>(), *b.as<LazyStackedTensorDict>());
   }
+  if (a.as<TensorClass>() != nullptr && b.as<TensorClass>() != nullptr) {
+    return a.as<TensorClass>()->cls() == b.as<TensorClass>()->cls() &&
+           same_items(a.as<TensorClass>()->contents(), b.as<TensorClass>()->contents());
+  }
   const auto* file = a.as<PersistentTensorDict>();
   const auto* other = b.as<PersistentTensorDict>();
   return file != nullptr && other != nullptr && file->place() == other->place();

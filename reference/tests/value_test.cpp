@@ -39,6 +39,7 @@ TEST(Value, NamesThePythonType) {
   EXPECT_STREQ(Value(true).type_name(), "bool");
   EXPECT_STREQ(Value("").type_name(), "str");
   EXPECT_STREQ(Value(Value::Dict()).type_name(), "dict");
+  EXPECT_STREQ(Value(PythonClass{"m", "C"}).type_name(), "type");
 }
 
 }  // namespace

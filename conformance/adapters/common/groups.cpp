@@ -2,12 +2,11 @@
 #include "common/groups.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <numeric>
 #include <torch/csrc/distributed/c10d/FileStore.hpp>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
-
-#include "common/spy.h"
 
 namespace tdconf::adapter {
 namespace {
@@ -39,19 +38,18 @@ std::optional<tdref::Group> open_standalone(const GroupSpec& spec,
 
 void Groups::join(const Join& join) {
   if (!in_order_.empty()) throw BadRequest("join: the groups of an earlier case are still open");
-  const c10::intrusive_ptr<c10d::Store> store =
-      c10::make_intrusive<c10d::FileStore>(join.store_path, static_cast<int>(join.world_size));
-  store->setTimeout(join.timeout);
-  for (const GroupSpec& spec : join.groups) open(spec, join, store);
+  store_ = c10::make_intrusive<c10d::FileStore>(join.store_path, static_cast<int>(join.world_size));
+  store_->setTimeout(join.timeout);
+  rank_ = join.rank;
+  timeout_ = join.timeout;
+  for (const GroupSpec& spec : join.groups) open(spec, join);
 }
 
-void Groups::open(const GroupSpec& spec,
-                  const Join& join,
-                  const c10::intrusive_ptr<c10d::Store>& store) {
+void Groups::open(const GroupSpec& spec, const Join& join) {
   std::optional<tdref::Group> group;
   if (spec.kind == "default") {
     check_has_every_rank(spec, join);
-    world_ = tdref::World::init_process_group(store,
+    world_ = tdref::World::init_process_group(store_,
                                               static_cast<int>(join.rank),
                                               static_cast<int>(join.world_size),
                                               {.backend = spec.backend,
@@ -61,36 +59,50 @@ void Groups::open(const GroupSpec& spec,
   } else if (spec.kind == "subgroup") {
     group = world_.new_group({spec.ranks.begin(), spec.ranks.end()}, spec.backend);
   } else {
-    group = open_standalone(spec, join, agree_on_structure_, store);
+    group = open_standalone(spec, join, agree_on_structure_, store_);
   }
   if (!group) return;
-  spy_on(*group, spec);
-  by_name_.emplace(spec.name, *group);
-  in_order_.push_back(*group);
-}
-
-void Groups::spy_on(const tdref::Group& group, const GroupSpec& spec) const {
   SpyOptions options{.group = spec.name, .global_ranks = spec.ranks};
   // torch numbers the members of a registered group by their global ranks, whatever the list says.
   if (spec.kind != "standalone") std::ranges::sort(options.global_ranks);
-  group.wrap_backend([&](auto backend) {
+  group->wrap_backend([&](auto backend) {
     return c10::make_intrusive<SpyBackend>(std::move(backend), options, transcript_);
   });
+  in_order_.push_back({*group, std::move(options)});
 }
 
 void Groups::reset() {
-  for (auto group = in_order_.rbegin(); group != in_order_.rend(); ++group) group->close();
+  for (auto group = in_order_.rbegin(); group != in_order_.rend(); ++group) {
+    group->group.close();
+  }
   in_order_.clear();
-  by_name_.clear();
   world_ = tdref::World();
+  store_.reset();
 }
 
 const tdref::Group& Groups::named(const std::optional<std::string>& name) const {
-  const auto found = by_name_.find(name.value_or(kDefaultName));
-  if (found == by_name_.end()) {
-    throw BadRequest("this rank has no group called " + name.value_or(kDefaultName));
+  const std::string wanted = name.value_or(kDefaultName);
+  const auto found =
+      std::ranges::find(in_order_, wanted, [](const Named& named) { return named.options.group; });
+  if (found == in_order_.end()) throw BadRequest("this rank has no group called " + wanted);
+  return found->group;
+}
+
+std::shared_ptr<void> Groups::note(const tdref::Announcement& announcement) const {
+  const auto named = std::ranges::find(in_order_, announcement.group, &Named::group);
+  if (named == in_order_.end()) return nullptr;
+  std::vector<Transcript::Event> events;
+  for (const tdref::PlannedLeaf& message : announcement.messages) {
+    events.push_back(transcript_->add(event_of({.event = announcement.sends ? "send" : "recv",
+                                                .tensor = message.tensor,
+                                                .peer = announcement.group_rank,
+                                                .tag = message.tag,
+                                                .receives = !announcement.sends},
+                                               named->options)));
   }
-  return found->second;
+  return {nullptr, [transcript = transcript_, events = std::move(events)](std::nullptr_t) {
+            for (const Transcript::Event& event : events) transcript->drop(event);
+          }};
 }
 
 }  // namespace tdconf::adapter

@@ -2,15 +2,19 @@
 #pragma once
 
 #include <tdref/group.h>
+#include <tdref/observe.h>
 
-#include <map>
+#include <chrono>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <torch/csrc/distributed/c10d/Store.hpp>
 #include <utility>
 #include <vector>
 
 #include "common/messages.h"
+#include "common/spy.h"
 #include "common/transcript.h"
 
 namespace tdconf::adapter {
@@ -36,20 +40,35 @@ class Groups {
 
   const tdref::World& world() const { return world_; }
 
+  /// The store that the ranks of the case share, which outlives its groups; null between two cases.
+  const c10::intrusive_ptr<c10d::Store>& store() const { return store_; }
+  std::int64_t rank() const { return rank_; }
+  std::chrono::milliseconds timeout() const { return timeout_; }
+
   /// Returns the group called `name`; the default group when there is no name.
   ///
   /// Errors  BadRequest: this rank has no such group.
   const tdref::Group& named(const std::optional<std::string>& name) const;
 
+  /// Notes in the transcript that the messages of a transfer wait for its other end, until what is
+  /// returned is let go.
+  std::shared_ptr<void> note(const tdref::Announcement& announcement) const;
+
  private:
-  void open(const GroupSpec& spec, const Join& join, const c10::intrusive_ptr<c10d::Store>& store);
-  void spy_on(const tdref::Group& group, const GroupSpec& spec) const;
+  struct Named {
+    tdref::Group group;
+    SpyOptions options;
+  };
+
+  void open(const GroupSpec& spec, const Join& join);
 
   const std::shared_ptr<Transcript> transcript_;
   const bool agree_on_structure_;
+  c10::intrusive_ptr<c10d::Store> store_;
+  std::int64_t rank_ = 0;
+  std::chrono::milliseconds timeout_{0};
   tdref::World world_;
-  std::map<std::string, tdref::Group> by_name_;
-  std::vector<tdref::Group> in_order_;
+  std::vector<Named> in_order_;
 };
 
 }  // namespace tdconf::adapter

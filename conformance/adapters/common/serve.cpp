@@ -23,11 +23,12 @@ namespace {
 constexpr int kNoJudgeStatus = 2;
 constexpr int kBrokenProtocolStatus = 69;
 
-/// Keeps gloo on the loopback interface when the judge is on it: it would otherwise resolve the
-/// host's own name, which need not have a usable address.
+/// Keeps gloo and UCX on the loopback interface when the judge is on it: gloo would otherwise
+/// resolve the host's own name, which need not have a usable address, and UCX use every interface.
 void pin_interface(const std::string& judge_host) {
   if (judge_host == "localhost" || judge_host == "::1" || judge_host.starts_with("127.")) {
     setenv("GLOO_SOCKET_IFNAME", "lo", /*overwrite=*/0);
+    setenv("UCX_NET_DEVICES", "lo", /*overwrite=*/0);
   }
 }
 

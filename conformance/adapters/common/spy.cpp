@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/spy.h"
 
-#include <optional>
 #include <utility>
 
 #include "common/spied_work.h"
@@ -16,13 +15,20 @@ const at::Tensor& own_tensor(const SpyBackend::Tensors& tensors) {
 
 }  // namespace
 
-struct SpyBackend::Call {
-  std::string event;
-  at::Tensor tensor;
-  std::optional<int> peer = std::nullopt;  // a group rank
-  std::optional<int> tag = std::nullopt;
-  bool receives = false;  // the contents of `tensor` come with the call
-};
+json event_of(const C10dCall& call, const SpyOptions& options) {
+  const auto sent = call.receives ? std::nullopt : digest_of(call.tensor);
+  json event{{"event", call.event},
+             {"group", options.group},
+             {"peer", nullptr},
+             {"dtype", dtype_name(call.tensor.scalar_type())},
+             {"shape", call.tensor.sizes().vec()},
+             {"bytes", call.tensor.numel() * call.tensor.element_size()},
+             {"sha256", sent ? json(*sent) : json(nullptr)},
+             {"done", false}};
+  if (call.peer) event["peer"] = options.global_ranks.at(static_cast<std::size_t>(*call.peer));
+  if (call.tag) event["tag"] = *call.tag;
+  return event;
+}
 
 SpyBackend::SpyBackend(c10::intrusive_ptr<c10d::Backend> inner,
                        SpyOptions options,
@@ -32,24 +38,9 @@ SpyBackend::SpyBackend(c10::intrusive_ptr<c10d::Backend> inner,
       options_(std::move(options)),
       transcript_(std::move(transcript)) {}
 
-json SpyBackend::event_of(const Call& call) const {
-  const auto sent = call.receives ? std::nullopt : digest_of(call.tensor);
-  json event{{"event", call.event},
-             {"group", options_.group},
-             {"peer", nullptr},
-             {"dtype", dtype_name(call.tensor.scalar_type())},
-             {"shape", call.tensor.sizes().vec()},
-             {"bytes", call.tensor.numel() * call.tensor.element_size()},
-             {"sha256", sent ? json(*sent) : json(nullptr)},
-             {"done", false}};
-  if (call.peer) event["peer"] = options_.global_ranks.at(static_cast<std::size_t>(*call.peer));
-  if (call.tag) event["tag"] = *call.tag;
-  return event;
-}
-
 template <typename HandOn>
-SpyBackend::WorkPtr SpyBackend::noted(const Call& call, const HandOn& hand_on) {
-  const Transcript::Event event = transcript_->add(event_of(call));
+SpyBackend::WorkPtr SpyBackend::noted(const C10dCall& call, const HandOn& hand_on) {
+  const Transcript::Event event = transcript_->add(event_of(call, options_));
   const auto received = call.receives ? std::optional(call.tensor) : std::nullopt;
   try {
     return c10::make_intrusive<SpiedWork>(hand_on(), transcript_, event, received);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <torch/csrc/distributed/c10d/Backend.hpp>
 #include <vector>
@@ -18,6 +19,18 @@ struct SpyOptions {
   /// The members by group rank; those of a standalone group too.
   std::vector<std::int64_t> global_ranks;
 };
+
+/// A call at the boundary of c10d.
+struct C10dCall {
+  std::string event;
+  at::Tensor tensor;
+  std::optional<int> peer = std::nullopt;  // a group rank
+  std::optional<int> tag = std::nullopt;
+  bool receives = false;  // the contents of `tensor` come with the call
+};
+
+/// Describes a call that is not done as an EVENT of the protocol, without its `step`.
+json event_of(const C10dCall& call, const SpyOptions& options);
 
 /// A backend that notes each call in a transcript and hands it on to another backend, unchanged.
 ///
@@ -59,12 +72,9 @@ class SpyBackend final : public c10d::Backend {
   void shutdown() override { inner_->shutdown(); }
 
  private:
-  struct Call;
-
   /// Notes `call`, makes it with `hand_on`, and returns a Work that notes its end.
   template <typename HandOn>
-  WorkPtr noted(const Call& call, const HandOn& hand_on);
-  json event_of(const Call& call) const;
+  WorkPtr noted(const C10dCall& call, const HandOn& hand_on);
 
   const c10::intrusive_ptr<c10d::Backend> inner_;
   const SpyOptions options_;

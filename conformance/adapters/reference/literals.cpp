@@ -54,6 +54,7 @@ json to_json(const tdref::Value& value) {
       object[to_json_key(key).get<std::string>()] = to_json(item);
     return object;
   }
+  if (const auto* cls = value.get_if<tdref::PythonClass>()) return cls->module + '.' + cls->name;
   const std::string& data = value.get_if<tdref::Value::Bytes>()->data;
   return encode_hex({reinterpret_cast<const std::uint8_t*>(data.data()), data.size()});
 }

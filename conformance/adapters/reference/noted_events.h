@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "common/groups.h"
 #include "common/player.h"
 #include "common/transcript.h"
 
@@ -15,9 +16,12 @@ namespace tdconf::adapter {
 /// Notes in a transcript what tdref reports beside messages.
 class NotedEvents final : public tdref::Observer {
  public:
-  explicit NotedEvents(std::shared_ptr<Transcript> transcript)
-      : transcript_(std::move(transcript)) {}
+  NotedEvents(std::shared_ptr<Transcript> transcript, const Groups& groups)
+      : transcript_(std::move(transcript)), groups_(groups) {}
 
+  std::shared_ptr<void> announced(const tdref::Announcement& announcement) override {
+    return groups_.note(announcement);
+  }
   void pickled(std::size_t nbytes) override { add("pickle", nbytes); }
   void unpickled(std::size_t nbytes) override { add("unpickle", nbytes); }
   void consolidated(std::size_t nbytes) override { add("consolidate", nbytes); }
@@ -29,6 +33,7 @@ class NotedEvents final : public tdref::Observer {
   void add(const std::string& event, std::size_t nbytes);
 
   const std::shared_ptr<Transcript> transcript_;
+  const Groups& groups_;
 };
 
 }  // namespace tdconf::adapter

@@ -2,7 +2,9 @@
 // The operations of the protocol as calls of tdref: exactly the arguments that the step gives, and
 // exactly what the call returns.
 #include <tdref/consolidate.h>
+#include <tdref/from_remote_init.h>
 #include <tdref/gather_and_stack.h>
+#include <tdref/init_remote.h>
 #include <tdref/irecv.h>
 #include <tdref/isend.h>
 #include <tdref/recv.h>
@@ -33,6 +35,11 @@ std::optional<int> rank_of(const Fields& args, const std::string& key) {
   return static_cast<int>(*rank);
 }
 
+const std::string& needed(const char* op, const std::optional<std::string>& as) {
+  if (!as) throw BadRequest(std::string(op) + ": the step needs `as`, the name of the result");
+  return *as;
+}
+
 }  // namespace
 
 json Reference::show(const tdref::TensorDictBase& td) {
@@ -52,8 +59,8 @@ json Reference::snapshot(const Fields& args) {
 
 json Reference::consolidate(const Fields& args, const std::optional<std::string>& as) {
   const tdref::TensorDictBase& td = td_of(args);
-  if (!as) throw BadRequest("consolidate: the step needs `as`, the name of the result");
-  return show(*values_.insert_or_assign(*as, tdref::consolidate(td)).first->second);
+  const std::string& name = needed("consolidate", as);
+  return show(*values_.insert_or_assign(name, tdref::consolidate(td)).first->second);
 }
 
 template <typename Options>
@@ -67,13 +74,21 @@ void Reference::set_transfer_options(const Fields& args, Options& options) const
 json Reference::send(const Fields& args) {
   tdref::SendOptions options{.dst = rank_of(args, "dst"), .group_dst = rank_of(args, "group_dst")};
   set_transfer_options(args, options);
-  tdref::send(groups_.world(), td_of(args), options);
+  if (const auto pipe = args.optional<std::string>("pipe")) {
+    tdref::send(pipes_.named(*pipe), td_of(args), options);
+  } else {
+    tdref::send(groups_.world(), td_of(args), options);
+  }
   return returns::none();
 }
 
-json Reference::recv(const Fields& args) {
+json Reference::recv(const Fields& args, const std::optional<std::string>& as) {
   tdref::RecvOptions options{.src = rank_of(args, "src"), .group_src = rank_of(args, "group_src")};
   set_transfer_options(args, options);
+  if (const auto pipe = args.optional<std::string>("pipe")) {
+    auto received = tdref::recv(pipes_.named(*pipe), td_of(args), options);
+    return keep_received(args.required<std::string>("td"), as, std::move(received));
+  }
   const auto tag = tdref::recv(groups_.world(), td_of(args), options);
   return tag ? returns::integer(*tag) : returns::none();
 }
@@ -105,6 +120,19 @@ json Reference::gather_and_stack(const Fields& args) {
   if (result == nullptr) return returns::none();
   if (result == &td) return returns::held(args.required<std::string>("td"));
   return show(*result);
+}
+
+json Reference::init_remote(const Fields& args) {
+  const tdref::InitRemoteOptions options{.dst = rank_of(args, "dst"), .group = group_of(args)};
+  tdref::init_remote(groups_.world(), td_of(args), options);
+  return returns::none();
+}
+
+json Reference::from_remote_init(const Fields& args, const std::optional<std::string>& as) {
+  const std::string& name = needed("from_remote_init", as);
+  const tdref::FromRemoteInitOptions options{.src = rank_of(args, "src"), .group = group_of(args)};
+  values_.insert_or_assign(name, tdref::from_remote_init(groups_.world(), options));
+  return returns::held(name);
 }
 
 }  // namespace tdconf::adapter

@@ -13,25 +13,12 @@ Args with(Args args, const Args& more) {
   return args;
 }
 
-const std::vector<std::string> kFeatures{"kind:tensordict",
-                                         "kind:lazy_stack",
-                                         "kind:non_tensor",
-                                         "kind:persistent",
-                                         "leaf:requires_grad",
-                                         "leaf:sparse_coo",
-                                         "leaf:jagged",
-                                         "leaf:meta",
-                                         "leaf:parameter",
-                                         "leaf:memmap",
-                                         "leaf:subclass",
-                                         "leaf:transposed",
-                                         "leaf:expanded",
-                                         "group:default",
-                                         "group:subgroup",
-                                         "group:standalone",
-                                         "backend:gloo",
-                                         "backend:cpu:gloo",
-                                         "backend:undefined"};
+const std::vector<std::string> kFeatures{
+    "kind:tensordict",  "kind:lazy_stack",    "kind:non_tensor",  "kind:tensorclass",
+    "kind:persistent",  "leaf:requires_grad", "leaf:sparse_coo",  "leaf:jagged",
+    "leaf:meta",        "leaf:parameter",     "leaf:memmap",      "leaf:subclass",
+    "leaf:transposed",  "leaf:expanded",      "group:default",    "group:subgroup",
+    "group:standalone", "backend:gloo",       "backend:cpu:gloo", "backend:undefined"};
 
 const Args kTransferArgs{"td", "group", "init_tag", "pseudo_rand", "consolidated"};
 const Args kSendArgs = with(kTransferArgs, {"dst", "group_dst"});
@@ -51,12 +38,17 @@ Player Reference::player() {
                      {"snapshot", operation(this, &Reference::snapshot, {"td"})},
                      {"consolidate", operation(this, &Reference::consolidate, {"td"})},
                      {"wait", pending_.wait_operation()},
-                     {"send", operation(this, &Reference::send, kSendArgs)},
-                     {"recv", operation(this, &Reference::recv, kRecvArgs)},
+                     {"send", operation(this, &Reference::send, with(kSendArgs, {"pipe"}))},
+                     {"recv", operation(this, &Reference::recv, with(kRecvArgs, {"pipe"}))},
                      {"isend", operation(this, &Reference::isend, isend_args)},
                      {"irecv", operation(this, &Reference::irecv, irecv_args)},
+                     {"open_pipe", operation(this, &Reference::open_pipe, {"peer", "listen"})},
+                     {"close_pipe", operation(this, &Reference::close_pipe, {"pipe"})},
                      {"gather_and_stack",
-                      operation(this, &Reference::gather_and_stack, gather_args)}},
+                      operation(this, &Reference::gather_and_stack, gather_args)},
+                     {"init_remote", operation(this, &Reference::init_remote, gather_args)},
+                     {"from_remote_init",
+                      operation(this, &Reference::from_remote_init, {"src", "group"})}},
       .join = [this](const Join& join) { groups_.join(join); },
       .leftovers =
           [this] {
@@ -65,6 +57,7 @@ Player Reference::player() {
       .reset =
           [this] {
             pending_.clear();
+            pipes_.clear();
             values_.clear();
             shown_.clear();
             files_.remove();

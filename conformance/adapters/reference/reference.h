@@ -16,6 +16,7 @@
 #include "common/transcript.h"
 #include "reference/files.h"
 #include "reference/noted_events.h"
+#include "reference/pipes.h"
 
 namespace tdconf::adapter {
 
@@ -37,10 +38,14 @@ class Reference {
 
   // Messages.
   json send(const Fields& args);
-  json recv(const Fields& args);
+  json recv(const Fields& args, const std::optional<std::string>& as);
   json isend(const Fields& args, const std::optional<std::string>& as);
   json irecv(const Fields& args, const std::optional<std::string>& as);
   json gather_and_stack(const Fields& args);
+  json init_remote(const Fields& args);
+  json from_remote_init(const Fields& args, const std::optional<std::string>& as);
+  json open_pipe(const Fields& args, const std::optional<std::string>& as);
+  json close_pipe(const Fields& args);
 
   /// Returns the tensordict that the argument `td` names.
   ///
@@ -52,12 +57,19 @@ class Reference {
   void set_transfer_options(const Fields& args, Options& options) const;
   std::optional<tdref::Group> group_of(const Fields& args) const;
 
+  /// Returns the name under which a tensordict is held that came while `td` was to receive: a new
+  /// one is kept under `as`.
+  json keep_received(const std::string& td,
+                     const std::optional<std::string>& as,
+                     tdref::AnyTensorDict received);
+
   /// Returns the snapshot of a tensordict, and keeps the memory that it names.
   json show(const tdref::TensorDictBase& td);
 
   const std::shared_ptr<Transcript> transcript_ = std::make_shared<Transcript>();
-  NotedEvents noted_events_{transcript_};
   Groups groups_{transcript_};
+  NotedEvents noted_events_{transcript_, groups_};
+  Pipes pipes_;
   Files files_;
   PendingWorks pending_;
   std::map<std::string, tdref::AnyTensorDict> values_;

@@ -171,7 +171,18 @@ json snapshot_persistent(const tdref::PersistentTensorDict& td) {
           {"entries", snapshot_entries(td.contents())}};
 }
 
+json snapshot_tensorclass(const tdref::TensorClass& td) {
+  json description = snapshot_plain(td.contents());
+  description["kind"] = "tensorclass";
+  description["class"] = td.cls().name;
+  description["locked"] = td.is_locked();
+  return description;
+}
+
 json snapshot_tree(const tdref::TensorDictBase& td) {
+  if (const auto* tensorclass = td.as<tdref::TensorClass>()) {
+    return snapshot_tensorclass(*tensorclass);
+  }
   if (const auto* stack = td.as<tdref::LazyStackedTensorDict>()) return snapshot_lazy_stack(*stack);
   if (const auto* file = td.as<tdref::PersistentTensorDict>()) return snapshot_persistent(*file);
   return snapshot_plain(*td.as<tdref::TensorDict>());
@@ -198,9 +209,7 @@ tdref::AnyTensorDict make_persistent(const json& tree, const std::string& where,
                                                 files.new_name());
 }
 
-tdref::AnyTensorDict make_plain(const json& tree, const std::string& where, Files& files) {
-  const Fields fields(
-      tree, where, {"kind", "batch_size", "names", "device", "entries", "consolidated", "locked"});
+tdref::TensorDict make_items(const Fields& fields, const std::string& where, Files& files) {
   auto td = with_entries(tdref::TensorDict(fields.required<std::vector<std::int64_t>>("batch_size"),
                                            device_of(fields)),
                          fields,
@@ -210,6 +219,27 @@ tdref::AnyTensorDict make_plain(const json& tree, const std::string& where, File
     td.set_names(std::move(*names));
   }
   if (fields.required<bool>("locked")) td.lock();
+  return td;
+}
+
+const std::vector<std::string> kPlainFields{
+    "kind", "batch_size", "names", "device", "entries", "consolidated", "locked"};
+
+tdref::AnyTensorDict make_plain(const json& tree, const std::string& where, Files& files) {
+  const Fields fields(tree, where, kPlainFields);
+  auto td = make_items(fields, where, files);
+  return fields.required<bool>("consolidated") ? tdref::consolidate(td) : td;
+}
+
+/// Where the tensordict adapter makes the classes; a peer that is told this name finds them there.
+constexpr const char* kMadeClasses = "tdconf_tensordict_adapter.made";
+
+tdref::AnyTensorDict make_tensorclass(const json& tree, const std::string& where, Files& files) {
+  std::vector<std::string> names = kPlainFields;
+  names.push_back("class");
+  const Fields fields(tree, where, names);
+  tdref::TensorClass td({kMadeClasses, fields.required<std::string>("class")},
+                        make_items(fields, where, files));
   return fields.required<bool>("consolidated") ? tdref::consolidate(td) : td;
 }
 
@@ -220,6 +250,7 @@ tdref::AnyTensorDict make_tensordict(const json& tree, const std::string& where,
   if (kind == "tensordict") return make_plain(tree, where, files);
   if (kind == "lazy_stack") return nested_of(make_lazy_stack(tree, where, files), where);
   if (kind == "persistent") return make_persistent(tree, where, files);
+  if (kind == "tensorclass") return make_tensorclass(tree, where, files);
   throw Unsupported("kind:" + kind);
 }
 

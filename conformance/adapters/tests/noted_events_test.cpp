@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include <array>
+#include <future>
 
 #include "joined_ranks.h"
 #include "reference/reference.h"
@@ -72,6 +73,59 @@ TEST_F(NotedEventsTest, OfAPickleAreNoConsolidation) {
   auto seen = gather_and_stack("cpu:gloo");
   EXPECT_THAT(names_of(seen[0]), ElementsAre("all_gather", "gather", "unpickle"));
   EXPECT_THAT(names_of(seen[1]), ElementsAre("pickle", "all_gather", "gather"));
+}
+
+TEST_F(NotedEventsTest, OfATransferThatWaitsForItsOtherEndAreItsMessagesNotDone) {
+  std::array<Reference, 2> references;
+  std::promise<void> looked;
+  run_joined_ranks(2, {default_group(2)}, [&](const Join& join) {
+    const Player player = references[static_cast<std::size_t>(join.rank)].player();
+    EXPECT_EQ(answer_join(player, join)["type"], "joined");
+    carry_out(player, "make", {{"name", "td"}, {"tree", tree_of({3}, {})}});
+    if (join.rank == 1) {
+      looked.get_future().wait();
+      carry_out(player, "recv", {{"td", "td"}, {"src", 0}, {"init_tag", 5}});
+      EXPECT_THAT(names_of(player.transcript->events()), ElementsAre("recv"));
+      return;
+    }
+    const json args{{"td", "td"}, {"dst", 1}, {"init_tag", 5}, {"return_early", true}};
+    const Step send{.op = "isend", .args = args, .as = "works"};
+    EXPECT_EQ(answer_step(player, send)["type"], "returned");
+    json waiting = player.transcript->events();
+    EXPECT_THAT(names_of(waiting), ElementsAre("send"));
+    EXPECT_EQ(waiting[0]["tag"], 5);
+    EXPECT_EQ(waiting[0]["peer"], 1);
+    EXPECT_EQ(waiting[0]["bytes"], 12);
+    EXPECT_EQ(waiting[0]["done"], false);
+    looked.set_value();
+    carry_out(player, "wait", {{"works", "works"}});
+    waiting[0]["done"] = true;
+    EXPECT_EQ(player.transcript->events(), waiting);
+  });
+}
+
+TEST_F(NotedEventsTest, OfAStructureAreAPickleBesideItsThreeMessages) {
+  std::array<Reference, 2> references;
+  std::array<json, 2> seen;
+  run_joined_ranks(2, {default_group(2)}, [&](const Join& join) {
+    const auto rank = static_cast<std::size_t>(join.rank);
+    const Player player = references[rank].player();
+    EXPECT_EQ(answer_join(player, join)["type"], "joined");
+    if (rank == 0) {
+      carry_out(player, "make", {{"name", "td"}, {"tree", tree_of({3}, {})}});
+      carry_out(player, "init_remote", {{"td", "td"}, {"dst", 1}});
+    } else {
+      const Step receive{.op = "from_remote_init", .args = {{"src", 0}}, .as = "got"};
+      EXPECT_EQ(answer_step(player, receive)["value"], (json{{"kind", "value"}, {"name", "got"}}));
+      carry_out(player, "snapshot", {{"td", "got"}});
+    }
+    seen[rank] = player.transcript->events();
+  });
+  EXPECT_THAT(names_of(seen[0]), ElementsAre("consolidate", "pickle", "send", "send", "send"));
+  EXPECT_THAT(names_of(seen[1]), ElementsAre("recv", "recv", "unpickle", "recv"));
+  EXPECT_EQ(seen[0][3]["bytes"], seen[0][1]["bytes"]);
+  EXPECT_EQ(seen[1][2]["bytes"], seen[0][1]["bytes"]);
+  EXPECT_EQ(seen[1][3]["bytes"], 16);
 }
 
 TEST_F(NotedEventsTest, AreForgottenAtTheNextJoin) {

@@ -168,6 +168,61 @@ TEST(Trees, ReadAPersistentTensordictBackFromItsFile) {
   EXPECT_EQ(snapshot_of(tensordict({2}, {{"p", tree}}))["entries"][0][1]["kind"], "persistent");
 }
 
+json tensorclass(const json& fields, const std::string& name = "Pair") {
+  json tree = fields;
+  tree["kind"] = "tensorclass";
+  tree["class"] = name;
+  return tree;
+}
+
+TEST(Trees, CallATensorclassByItsClass) {
+  json fields =
+      tensordict({2},
+                 {{"b", leaf("uint8", {2}, 1)},
+                  {"s", {{"kind", "non_tensor"}, {"data", "x"}, {"batch_size", json::array({2})}}},
+                  {"a", leaf("uint8", {2}, 3)}});
+  fields["names"] = {"time"};
+  fields["device"] = "cpu";
+  fields["locked"] = true;
+  const json snapshot = snapshot_of(tensorclass(fields));
+  EXPECT_EQ(snapshot["kind"], "tensorclass");
+  EXPECT_EQ(snapshot["class"], "Pair");
+  EXPECT_EQ(snapshot["batch_size"], json({2}));
+  EXPECT_EQ(snapshot["names"], json::array({"time"}));
+  EXPECT_EQ(snapshot["device"], "cpu");
+  EXPECT_EQ(snapshot["locked"], true);
+  EXPECT_THAT(keys_of(snapshot), ElementsAre("b", "s", "a"));
+  EXPECT_EQ(snapshot["entries"][1][1]["data"], "x");
+  EXPECT_EQ(snapshot["entries"][2][1]["bytes"], "0304");
+}
+
+TEST(Trees, HoldTensorclassesAsEntriesAndMembers) {
+  const json inner = tensorclass(tensordict({2}, {{"a", leaf("uint8", {2}, 1)}}), "Inner");
+  const json outer = tensorclass(tensordict({2}, {{"n", inner}, {"td", tensordict({2}, {})}}));
+  const json entry = snapshot_of(tensordict({2}, {{"p", outer}}))["entries"][0][1];
+  EXPECT_EQ(entry["class"], "Pair");
+  EXPECT_EQ(entry["entries"][0][1]["class"], "Inner");
+  EXPECT_EQ(entry["entries"][1][1]["kind"], "tensordict");
+  EXPECT_EQ(snapshot_of(lazy_stack({outer, outer}, 0))["members"][1]["class"], "Pair");
+}
+
+TEST(Trees, ConsolidateATensorclass) {
+  json fields = tensordict({2}, {{"z", leaf("uint8", {2}, 1)}, {"a", leaf("int16", {2}, 3)}});
+  fields["consolidated"] = true;
+  const json snapshot = snapshot_of(tensorclass(fields));
+  EXPECT_EQ(snapshot["class"], "Pair");
+  EXPECT_EQ(snapshot["consolidated"]["bytes"], "01020000000000000300040000000000");
+}
+
+TEST(Trees, NameAClassForItsPeersInPython) {
+  const auto td = make(tensorclass(tensordict({2}, {})));
+  EXPECT_EQ(td->as<tdref::TensorClass>()->cls(),
+            (tdref::PythonClass{"tdconf_tensordict_adapter.made", "Pair"}));
+  json nameless = tensordict({2}, {});
+  nameless["kind"] = "tensorclass";
+  EXPECT_THROW(make(nameless), BadRequest);
+}
+
 TEST(Trees, RefuseWhatIsNoTree) {
   json surprising = tensordict({2}, {});
   surprising["surprise"] = 1;
@@ -190,6 +245,10 @@ TEST(Literals, KeepIntegersAndFloatsApart) {
   EXPECT_EQ(to_value(json(1)), tdref::Value(1));
   EXPECT_EQ(to_value(json(1.0)), tdref::Value(1.0));
   EXPECT_EQ(to_value(json(true)), tdref::Value(true));
+}
+
+TEST(Literals, ShowAClassByItsName) {
+  EXPECT_EQ(to_json(tdref::PythonClass{"my.module", "Pair"}), "my.module.Pair");
 }
 
 TEST(Literals, ShowATupleAsAList) {

@@ -32,13 +32,20 @@ nlohmann::json to_json(const std::vector<Group>& groups);
 /// What a step must return.
 struct ReturnsNone {};
 struct ReturnsSelf {};
+/// A tensordict that this rank did not hold before, kept under the step's `as`.
+struct ReturnsTensorDict {};
+/// The very tensordict that this rank holds under a name.
+struct ReturnsHeld {
+  std::string name;
+};
 struct ReturnsInteger {
   std::int64_t value = 0;
 };
 struct ReturnsWorks {
   std::optional<std::int64_t> count;
 };
-using Returns = std::variant<ReturnsNone, ReturnsSelf, ReturnsInteger, ReturnsWorks>;
+using Returns = std::
+    variant<ReturnsNone, ReturnsSelf, ReturnsTensorDict, ReturnsHeld, ReturnsInteger, ReturnsWorks>;
 
 /// A consolidated storage laid out as one value and filled with another.
 struct ExpectedStorage {
@@ -93,7 +100,8 @@ struct Step {
   BareExpectation receives;
   /// The key of the leaf that `receives` holds, written with dots.
   std::string receives_key;
-  /// The step of this rank that made the value which this step looks at, and that value.
+  /// The step of this rank whose snapshot first showed the value which this step looks at, and that
+  /// value, if the rank made it itself.
   std::optional<int> made_by;
   TreePtr made;
   Location where;
@@ -106,7 +114,8 @@ struct Message {
   std::string group;
   std::int64_t tag = 0;
   const DType* dtype = nullptr;
-  std::int64_t bytes = 0;
+  /// Nothing when each implementation may send as many as it likes.
+  std::optional<std::int64_t> bytes;
   /// Of the elements; nothing when the case does not fix them.
   std::optional<std::string> sha256;
   /// What it carries: a key written with dots, `the storage`, or empty.

@@ -160,7 +160,7 @@ std::vector<Node> programs_by_rank(const Node& node, int world) {
 /// The keys of a case.
 struct CaseNodes {
   const Node& id;
-  const Node& clauses;
+  const Node* clauses;
   const Node& level;
   const Node& says;
   const Node& world;
@@ -179,7 +179,7 @@ struct CaseNodes {
 CaseNodes read_keys(const Node& document) {
   MapReader reader(document, "a case");
   const CaseNodes nodes{reader.required("id"),
-                        reader.required("clauses"),
+                        reader.optional("clauses"),
                         reader.required("level"),
                         reader.required("says"),
                         reader.required("world"),
@@ -214,9 +214,10 @@ std::chrono::milliseconds parse_deadline(const CaseNodes& nodes, const Node& doc
   return std::chrono::milliseconds(std::llround(1000 * seconds->get<double>()));
 }
 
-std::vector<std::string> parse_clauses(const Node& node) {
-  std::vector<std::string> clauses = read_strings(node, "clauses");
-  if (clauses.empty()) refuse(node, "clauses", "at least one clause");
+std::vector<std::string> parse_clauses(const Node* node) {
+  if (node == nullptr) return {};
+  std::vector<std::string> clauses = read_strings(*node, "clauses");
+  if (clauses.empty()) refuse(*node, "clauses", "at least one clause");
   return clauses;
 }
 

@@ -13,9 +13,15 @@ namespace {
 using nlohmann::json;
 
 Returns parse_returns(const Node& node) {
-  constexpr const char* kAllowed = "none, self, works, {works: n} or an integer";
+  constexpr const char* kAllowed =
+      "none, self, tensordict, {td: name}, works, {works: n} or an integer";
   if (node.map() != nullptr) {
     MapReader reader(node, "returns");
+    if (const Node* td = reader.optional("td")) {
+      ReturnsHeld held{read_string(*td, "td")};
+      reader.finish();
+      return held;
+    }
     const ReturnsWorks works{read_integer(reader.required("works"), "works")};
     reader.finish();
     return works;
@@ -25,6 +31,7 @@ Returns parse_returns(const Node& node) {
   if (scalar->is_number_integer()) return ReturnsInteger{scalar->get<std::int64_t>()};
   if (*scalar == "none") return ReturnsNone{};
   if (*scalar == "self") return ReturnsSelf{};
+  if (*scalar == "tensordict") return ReturnsTensorDict{};
   if (*scalar == "works") return ReturnsWorks{};
   refuse(node, "returns", kAllowed);
 }
@@ -98,7 +105,7 @@ class ExpectParser {
   ExpectParser(const Node& node, const Operation& operation)
       : operation_(operation), reader_(node, concat("expect of ", operation.name)) {}
 
-  Expect parse(const TreePtr& made, const Evaluate& evaluate) {
+  Expect parse(const Known& known, const Evaluate& evaluate) {
     Expect expect;
     // `blocks` is read once the steps of all ranks are known.
     reader_.optional("blocks");
@@ -110,7 +117,7 @@ class ExpectParser {
     if (operation_.answers == Answers::kWhatTheImplementationReturns) {
       if (const Node* node = reader_.optional("returns")) expect.returns = parse_returns(*node);
     } else if (operation_.answers == Answers::kSnapshot) {
-      parse_of_snapshot(expect, made, evaluate);
+      parse_of_snapshot(expect, known, evaluate);
     } else if (operation_.answers == Answers::kBuffers) {
       if (const Node* node = reader_.optional("headers")) expect.headers = parse_headers(*node);
       if (const Node* node = reader_.optional("storages")) {
@@ -122,12 +129,15 @@ class ExpectParser {
   }
 
  private:
-  void parse_of_snapshot(Expect& expect, const TreePtr& made, const Evaluate& evaluate) {
+  void parse_of_snapshot(Expect& expect, const Known& known, const Evaluate& evaluate) {
     if (const Node* node = reader_.optional("equals")) expect.equals = evaluate(*node);
-    if (const Node* node = need_made("in_place", made)) {
+    if (const Node* node = reader_.optional("in_place")) {
+      if (!known.has_memory) {
+        refuse(*node, reader_.what(), "`in_place` only of a value made or shown earlier");
+      }
       expect.in_place = parse_true(*node, "in_place");
     }
-    if (const Node* node = need_made("unchanged", made)) {
+    if (const Node* node = need_made("unchanged", known.made)) {
       expect.unchanged = parse_true(*node, "unchanged");
     }
     if (const Node* node = reader_.optional("keys")) expect.keys = read_strings(*node, "keys");
@@ -145,8 +155,8 @@ class ExpectParser {
     if (const Node* node = reader_.optional("is_consolidated")) {
       expect.is_consolidated = read_bool(*node, "is_consolidated");
     }
-    if (const Node* node = need_made("storage_holds", made)) {
-      expect.storage_holds = ExpectedStorage{made, evaluate(*node)};
+    if (const Node* node = need_made("storage_holds", known.made)) {
+      expect.storage_holds = ExpectedStorage{known.made, evaluate(*node)};
     }
   }
 
@@ -170,9 +180,9 @@ class ExpectParser {
 
 Expect parse_expect(const Node& node,
                     const Operation& operation,
-                    const TreePtr& made,
+                    const Known& known,
                     const Evaluate& evaluate) {
-  return ExpectParser(node, operation).parse(made, evaluate);
+  return ExpectParser(node, operation).parse(known, evaluate);
 }
 
 }  // namespace tdconf

@@ -8,7 +8,7 @@
 namespace tdconf {
 
 /// What an argument of an operation holds.
-enum class ArgumentType { kTensorDict, kInteger, kBool, kGroup, kWorks };
+enum class ArgumentType { kTensorDict, kInteger, kBool, kGroup, kWorks, kPipe };
 
 struct Argument {
   std::string name;
@@ -25,11 +25,13 @@ enum class BareTensor { kNone, kSends, kReceives };
 /// One row of the table of operations in the protocol.
 struct Operation {
   std::string name;
-  std::vector<Argument> arguments;
-  Answers answers;
+  std::vector<Argument> arguments = {};
+  Answers answers = Answers::kNone;
   BareTensor tensor = BareTensor::kNone;
   /// True when the case may give the only argument alone, without its name.
   bool takes_name_alone = false;
+  /// True when it makes a tensordict or a pipe, so that the step needs a name for it in `as`.
+  bool needs_as = false;
 };
 
 const std::vector<Operation>& all_operations();

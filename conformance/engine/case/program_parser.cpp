@@ -2,6 +2,7 @@
 #include "engine/case/program_parser.h"
 
 #include <algorithm>
+#include <set>
 #include <stdexcept>
 #include <utility>
 
@@ -25,9 +26,10 @@ struct Pending {
   std::string key;
 };
 
-/// A value that a rank holds: which step made it, and what was made.
+/// A value that a rank holds: which step showed it first, if one has, and what was made, if the rank
+/// made it itself.
 struct Held {
-  int made_by = 0;
+  std::optional<int> made_by;
   TreePtr made;
 };
 
@@ -71,13 +73,40 @@ class ProgramParser {
 
     parse_arguments(*arguments, *operation, step);
     if (expect != nullptr) {
-      step.expect = parse_expect(*expect, *operation, step.made, evaluator(step));
+      step.expect = parse_expect(*expect, *operation, known(step), evaluator(step));
       step.expect_document = to_json(*expect);
     }
-    const bool is_kept = operation->answers != Answers::kTensor && operation->name != "make";
-    if (!step.as.empty() && !is_kept) refuse(node, "as", "a step whose result can be kept");
-    remember(node, *operation, step);
+    check_as(node, *operation, step);
+    check_pipe(*arguments, step);
+    remember(*operation, step);
     return step;
+  }
+
+  /// What a snapshot of this step can be compared with. The first one of a value that the rank was
+  /// given shows where it lies, and nothing more.
+  Known known(const Step& step) const {
+    const bool was_seen = step.made_by && *step.made_by < static_cast<int>(steps_.size());
+    return {.made = step.made, .has_memory = step.made != nullptr || was_seen};
+  }
+
+  void check_as(const Node& node, const Operation& operation, const Step& step) const {
+    const bool is_kept = operation.answers != Answers::kTensor && operation.name != "make";
+    if (!step.as.empty() && !is_kept) refuse(node, "as", "a step whose result can be kept");
+    if (step.as.empty() && operation.needs_as) refuse(node, operation.name, "`as` beside it");
+    const std::optional<Returns>& returns = step.expect.returns;
+    if (const auto* held = returns ? std::get_if<ReturnsHeld>(&*returns) : nullptr) {
+      if (!held_.contains(held->name)) {
+        refuse(node, "returns", concat("a value that rank ", rank_, " made or kept earlier"));
+      }
+    }
+    if (!returns || !std::holds_alternative<ReturnsTensorDict>(*returns)) return;
+    if (step.as.empty()) refuse(node, "returns: tensordict", "`as` beside it");
+    if (held_.contains(step.as)) {
+      refuse(node.where,
+             "as",
+             concat("`", step.as, "` again"),
+             "a name that the rank does not hold yet, since a new tensordict is expected");
+    }
   }
 
   std::pair<const Operation*, const Node*> find_call(const Node& node) const {
@@ -146,6 +175,8 @@ class ProgramParser {
         return find_group(node, groups_).name;
       case ArgumentType::kWorks:
         return parse_works(node, step);
+      case ArgumentType::kPipe:
+        return parse_pipe(node);
       case ArgumentType::kTensorDict:
         break;
     }
@@ -154,10 +185,11 @@ class ProgramParser {
     if (held == held_.end()) {
       refuse(node, argument.name, concat("a value that rank ", rank_, " made or kept earlier"));
     }
-    if (held->second.made != nullptr) {
-      step.made = held->second.made;
-      step.made_by = held->second.made_by;
+    if (step.op == "snapshot" && !held->second.made_by) {
+      held->second.made_by = static_cast<int>(steps_.size());
     }
+    step.made = held->second.made;
+    step.made_by = held->second.made_by;
     return name;
   }
 
@@ -176,6 +208,25 @@ class ProgramParser {
                     " that returns works"));
     }
     return name;
+  }
+
+  json parse_pipe(const Node& node) const {
+    const std::string name = read_string(node, "pipe");
+    if (!pipes_.contains(name)) {
+      refuse(node, "pipe", concat("the `as` of an earlier open_pipe of rank ", rank_));
+    }
+    return name;
+  }
+
+  void check_pipe(const Node& node, const Step& step) const {
+    if (step.op == "open_pipe") {
+      const auto peer = step.args["peer"].get<std::int64_t>();
+      if (peer < 0 || peer >= world_ || peer == rank_) refuse(node, "peer", "another rank");
+    }
+    // A pipe stands where the rank would: there is no way to pass both.
+    if (step.args.contains("pipe") && (step.args.contains("dst") || step.args.contains("src"))) {
+      refuse(node, step.op, "`pipe`, or else `dst` or `src`");
+    }
   }
 
   void parse_bare_tensor(MapReader& reader, const Operation& operation, Step& step) {
@@ -224,24 +275,23 @@ class ProgramParser {
     };
   }
 
-  void remember(const Node& node, const Operation& operation, const Step& step) {
+  void remember(const Operation& operation, const Step& step) {
     const int index = static_cast<int>(steps_.size());
     if (operation.name == "make") {
       held_[step.args["name"]] = {index, step.made};
       return;
     }
-    if (step.as.empty()) {
-      if (operation.name == "consolidate") refuse(node, "consolidate", "`as` beside it");
-      return;
-    }
-    if (operation.name == "consolidate") {
+    if (step.as.empty()) return;
+    if (operation.name == "open_pipe") {
+      pipes_.insert(step.as);
+    } else if (operation.name == "consolidate") {
       held_[step.as] = {index, step.made};
     } else {
       // What an operation returns may turn out to be works or a tensordict.
       pending_[step.as] = operation.answers == Answers::kWorks
                               ? Pending{step.receives, step.receives_key}
                               : Pending{};
-      held_[step.as] = {index, nullptr};
+      held_[step.as] = {};
     }
   }
 
@@ -252,6 +302,7 @@ class ProgramParser {
   std::vector<Step> steps_;
   std::map<std::string, Held> held_;
   std::map<std::string, Pending> pending_;
+  std::set<std::string> pipes_;
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "engine/case/value_parser.h"
 
+#include <algorithm>
 #include <optional>
 #include <stdexcept>
 
@@ -32,6 +33,19 @@ Shape parse_shape(const Node& node, const std::string& what) {
 
 bool parse_flag(const Node* node, const std::string& what) {
   return node != nullptr && read_bool(*node, what);
+}
+
+/// Reads the name of a class or of one of its fields, which is one in each language.
+std::string parse_identifier(const Node& node, const std::string& what) {
+  const std::string name = read_string(node, what);
+  const auto is_letter = [](char c) {
+    return ('a' <= c && c <= 'z') || ('A' <= c && c <= 'Z') || c == '_';
+  };
+  const auto may_follow = [&](char c) { return is_letter(c) || ('0' <= c && c <= '9'); };
+  if (name.empty() || !is_letter(name[0]) || !std::ranges::all_of(name, may_follow)) {
+    refuse(node, what, "letters, digits and _");
+  }
+  return name;
 }
 
 Ramp parse_ramp(const Node& node) {
@@ -145,8 +159,10 @@ class ValueParser {
     MapReader reader(node, what_);
     Dict dict;
     if (const Node* kind = reader.optional("kind")) {
-      dict.kind = read_one_of(*kind, "kind", {"tensordict", "persistent"});
+      dict.kind = read_one_of(*kind, "kind", {"tensordict", "persistent", "tensorclass"});
     }
+    const bool is_tensorclass = dict.kind == "tensorclass";
+    if (is_tensorclass) dict.class_name = parse_identifier(reader.required("class"), "class");
     dict.batch_size = parse_shape(reader.required("batch_size"), "batch_size");
     if (is_root) reader.optional("seed");
     if (const Node* names = reader.optional("names")) dict.names = parse_names(*names, dict);
@@ -157,13 +173,15 @@ class ValueParser {
     dict.locked = parse_flag(reader.optional("locked"), "locked");
     const Node& entries = reader.required("entries");
     reader.finish();
-    const bool has_plain_kind = dict.kind == "tensordict";
-    if (!has_plain_kind &&
+    if (dict.kind == "persistent" &&
         (!dict.names.is_null() || dict.device || dict.consolidated || dict.locked)) {
       refuse(node, what_, "no names, device, consolidated or locked in a persistent tensordict");
     }
     if (!is_root && dict.consolidated) refuse(node, what_, "`consolidated` only at the root");
-    for (const Node& entry : read_list(entries, "entries")) add_entry(entry, dict);
+    for (const Node& entry : read_list(entries, "entries")) {
+      add_entry(entry, dict);
+      if (is_tensorclass) parse_identifier(read_list(entry, "entries")[0], "a field");
+    }
     return {dict};
   }
 

@@ -91,11 +91,13 @@ class MessageParser {
 
   void parse_size(const Node& dtype, const Node& bytes) {
     message_.dtype = &parse_dtype(dtype, "a message");
-    message_.bytes = read_integer(bytes, "bytes");
+    if (bytes.scalar() != nullptr && *bytes.scalar() == "any") return;
+    const std::int64_t given = read_integer(bytes, "bytes (or `any`)");
     const auto size = static_cast<std::int64_t>(message_.dtype->size_bytes);
-    if (message_.bytes < 0 || message_.bytes % size != 0) {
+    if (given < 0 || given % size != 0) {
       refuse(bytes, "bytes", concat("0 and more, a multiple of ", size));
     }
+    message_.bytes = given;
   }
 
   TreePtr evaluate(const Node& expr) const {

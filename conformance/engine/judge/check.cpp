@@ -16,6 +16,10 @@ std::string show(const Returns& returns) {
   struct Shower {
     std::string operator()(const ReturnsNone&) const { return "none"; }
     std::string operator()(const ReturnsSelf&) const { return "self"; }
+    std::string operator()(const ReturnsTensorDict&) const { return "a new tensordict"; }
+    std::string operator()(const ReturnsHeld& held) const {
+      return concat("the value `", held.name, '`');
+    }
     std::string operator()(const ReturnsInteger& integer) const {
       return std::to_string(integer.value);
     }
@@ -26,12 +30,18 @@ std::string show(const Returns& returns) {
   return std::visit(Shower{}, returns);
 }
 
-bool holds(const Returns& expected, const Returned& got, const std::string& td) {
+bool is_held_as(const std::string& name, const Returned& got) {
+  const auto* held = std::get_if<HeldValue>(&got);
+  return held != nullptr && held->name == name;
+}
+
+bool holds(const Returns& expected, const Returned& got, const Step& step) {
   if (std::holds_alternative<ReturnsNone>(expected)) return std::holds_alternative<NoValue>(got);
   if (std::holds_alternative<ReturnsSelf>(expected)) {
-    const auto* held = std::get_if<HeldValue>(&got);
-    return held != nullptr && held->name == td;
+    return is_held_as(step.args.value("td", ""), got);
   }
+  if (std::holds_alternative<ReturnsTensorDict>(expected)) return is_held_as(step.as, got);
+  if (const auto* held = std::get_if<ReturnsHeld>(&expected)) return is_held_as(held->name, got);
   if (const auto* integer = std::get_if<ReturnsInteger>(&expected)) {
     const auto* value = std::get_if<IntegerValue>(&got);
     return value != nullptr && value->value == integer->value;
@@ -112,7 +122,7 @@ std::vector<Difference> check_returned(const Step& step, const std::vector<Answe
     return check_buffers(step.expect, *buffers);
   }
   const std::optional<Returns>& expected = step.expect.returns;
-  if (!expected || holds(*expected, returned, step.args.value("td", ""))) return {};
+  if (!expected || holds(*expected, returned, step)) return {};
   const std::string got = describe(Answer(returned)).substr(std::string_view("returned ").size());
   return {differ("", "the value returned:", show(*expected), got)};
 }

@@ -132,13 +132,17 @@ class EndCheck {
   }
 
   bool fits(const Message& message, const Event& event) const {
-    if (end_ == End::kReceiver) return event.bytes == message.bytes;
+    if (end_ == End::kReceiver) return has_length_of(message, event);
     return is_labelled_as(message, event) && have_same_digest(message.sha256, event.sha256);
+  }
+
+  static bool has_length_of(const Message& message, const Event& event) {
+    return !message.bytes || event.bytes == *message.bytes;
   }
 
   static bool is_labelled_as(const Message& message, const Event& event) {
     return event.group == message.group && event.tag == message.tag &&
-           event.bytes == message.bytes &&
+           has_length_of(message, event) &&
            (event.dtype == message.dtype->name || event.dtype == real_parts_of(*message.dtype));
   }
 
@@ -176,7 +180,7 @@ class EndCheck {
                   message.key.empty() ? "" : ", ",
                   message.dtype->name,
                   ", ",
-                  message.bytes,
+                  message.bytes ? std::to_string(*message.bytes) : "any number of",
                   " bytes",
                   shows_digest ? show_digest(message.sha256) : "",
                   ")");

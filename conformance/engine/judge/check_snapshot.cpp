@@ -43,7 +43,7 @@ class SnapshotCheck {
     differences_.push_back(differ(key, concat(place, property), expected, got));
   }
 
-  /// Every tensor must lie where it lay when this rank made the value.
+  /// Every tensor must lie where it lay when the value was first shown.
   void check_memory() {
     std::map<std::string, std::string> tokens;
     if (made_ != nullptr) {

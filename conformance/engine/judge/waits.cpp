@@ -203,9 +203,14 @@ class Explainer {
     return concat("finished without a ", kind);
   }
 
+  /// A second thread would answer even while a step blocks.
+  std::string silence_of(int rank) const {
+    return seen(rank).is_silent ? " and answers nothing, as a stopped process does" : "";
+  }
+
   /// Writes `is in recv(src=0)`.
   std::string place_of(int rank) const {
-    if (!seen(rank).in_flight) return "is in join";
+    if (!seen(rank).in_flight) return concat("is in join", silence_of(rank));
     const Step& step = program(rank)[static_cast<std::size_t>(*seen(rank).in_flight)];
     std::vector<std::string> arguments;
     for (const auto& [name, value] : step.args.items()) {
@@ -214,7 +219,7 @@ class Explainer {
             concat(name, "=", value.is_string() ? value.get<std::string>() : value.dump()));
       }
     }
-    return concat("is in ", step.op, "(", join(arguments, ", "), ")");
+    return concat("is in ", step.op, "(", join(arguments, ", "), ")", silence_of(rank));
   }
 
   const Case& case_;

@@ -76,7 +76,9 @@ void look_at_ranks(const Case& c,
                    Fleet& fleet,
                    Record& record) {
   const Question question{"stacks", ranks_in_order(record), kLookLimit};
+  for (const std::size_t rank : question.ranks) record.ranks[rank].is_silent = true;
   ask(question, adapters, fleet, [&](std::size_t rank, const Answer& answer) {
+    record.ranks[rank].is_silent = false;
     const auto* stacks = std::get_if<Stacks>(&answer);
     if (stacks == nullptr) return;
     RankRecord& seen = record.ranks[rank];
@@ -84,9 +86,9 @@ void look_at_ranks(const Case& c,
     adopt_transcript(c, stacks->transcript, seen);
   });
   for (const std::size_t rank : question.ranks) {
-    if (const auto& violation = adapters[rank]->peer()->violation()) {
-      record.ranks[rank].violation = violation;
-    }
+    RankRecord& seen = record.ranks[rank];
+    if (const auto& violation = adapters[rank]->peer()->violation()) seen.violation = violation;
+    seen.is_silent = seen.is_silent && !seen.violation && !adapters[rank]->exit();
   }
 }
 

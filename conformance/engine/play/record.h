@@ -31,6 +31,8 @@ struct RankRecord {
   /// How the process ended in the end; nothing while it lives on.
   std::optional<ExitStatus> exit;
   std::optional<std::string> stacks;
+  /// It was asked for its stacks and said nothing, although its process lives.
+  bool is_silent = false;
   std::optional<Ended> ended;
   /// What it did at the boundary of c10d; nothing from a player that does not report it.
   std::optional<Transcript> transcript;

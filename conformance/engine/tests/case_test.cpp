@@ -17,6 +17,7 @@ namespace {
 using namespace testing_support;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
 const std::string kHead = "id: p2p/x\nclauses: [c]\nlevel: must\nsays: s\n";
@@ -240,6 +241,14 @@ TEST(CaseParser, RefusesAliasesThatUnfoldToALargeFile) {
   EXPECT_THAT(error_of(yaml), HasSubstr("more values, allowed: 200000 values"));
 }
 
+TEST(CaseParser, TakesACaseThatNamesNoClauseButNoEmptyList) {
+  const std::string rest = "level: must\nsays: s\nworld: 1\nranks: {0: []}\n";
+  const auto cases = parse("id: p2p/x\n" + rest);
+  ASSERT_EQ(cases.size(), 1U);
+  EXPECT_THAT(cases[0].clauses, IsEmpty());
+  EXPECT_THAT(error_of("id: p2p/x\nclauses: []\n" + rest), HasSubstr("at least one clause"));
+}
+
 TEST(CaseParser, TakesLongTextsButNotLongIds) {
   const std::string text(100'000, 'x');
   EXPECT_EQ(error_of(concat(kHead, "world: 1\nnotes: ", text, "\nranks: {0: []}\n")), "no error");
@@ -294,6 +303,28 @@ INSTANTIATE_TEST_SUITE_P(
         Broken{"key", "{c10d_send: {leaf: v, key: [b], dst: 0, tag: 0}}", "allowed: the tensors a"},
         Broken{
             "bare", "{c10d_send: {leaf: v, dst: 0, tag: 0}}", "exactly one of `leaf` with `key`"},
+        Broken{"pipe_needs_as", "open_pipe: {peer: 1, listen: true}", "allowed: `as` beside it"},
+        Broken{"pipe_to_itself", "{open_pipe: {peer: 0, listen: true}, as: p}", "another rank"},
+        Broken{"pipe_to_nobody", "{open_pipe: {peer: -1, listen: true}, as: p}", "another rank"},
+        Broken{"no_such_pipe", "send: {td: v, pipe: p}", "the `as` of an earlier open_pipe"},
+        Broken{"no_pipe_to_close", "close_pipe: v", "the `as` of an earlier open_pipe"},
+        Broken{"returns_what_nobody_holds",
+               "{recv: {td: v, src: 0}, expect: {returns: {td: w}}}",
+               "a value that rank 0 made or kept earlier"},
+        Broken{"needs_as", "from_remote_init: {src: 0}", "allowed: `as` beside it"},
+        Broken{"new_needs_as",
+               "{recv: {td: v, src: 0}, expect: {returns: tensordict}}",
+               "in returns: tensordict: "},
+        Broken{"new_as_held",
+               "{recv: {td: v, src: 0}, as: v, expect: {returns: tensordict}}",
+               "case.yaml:11: in as: got `v` again"},
+        Broken{"never_seen",
+               "{from_remote_init: {src: 0}, as: w}\n    - {snapshot: w, expect: {in_place: true}}",
+               "`in_place` only of a value made or shown earlier"},
+        Broken{"unchanged",
+               "{from_remote_init: {src: 0}, as: w}\n    - {snapshot: w}\n    - "
+               "{snapshot: w, expect: {unchanged: true}}",
+               "`unchanged` only of a value that"},
         Broken{"as",
                "{c10d_recv: {leaf: v, key: [a], src: 0, tag: 0}, as: x}",
                "whose result can be kept"}));

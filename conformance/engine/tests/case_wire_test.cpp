@@ -101,6 +101,13 @@ TEST(Messages, ASizeSaysNothingOfTheContent) {
   EXPECT_EQ(messages.front().key, "");
 }
 
+TEST(Messages, AnySizeSaysNothingOfTheSize) {
+  const auto messages = messages_of("{from: 0, to: 1, tag: 0, dtype: uint8, bytes: any}");
+  EXPECT_EQ(messages.front().dtype->name, "uint8");
+  EXPECT_EQ(messages.front().bytes, std::nullopt);
+  EXPECT_EQ(messages.front().sha256, std::nullopt);
+}
+
 TEST(Messages, AnEmptyListIsNoAbsentList) {
   EXPECT_TRUE(messages_of("").empty());
   EXPECT_EQ(parse_one(kHead).messages, std::nullopt);

@@ -115,6 +115,31 @@ TEST(JudgeEquals, NonTensorDataCounts) {
   expect_fail(judge_data("y"), "rank 0 step 1 (make): a: data expected [\"x\",\"x\"] got \"y\"");
 }
 
+TEST(JudgeEquals, AStackOfNonTensorsMayBeHeldAsOneList) {
+  const Case c = case_of(1,
+                         "  v: {batch_size: [2], entries: [[a, {stack_dim: 0, members: [{data: x}, "
+                         "{data: y}]}]]}\n",
+                         "  0: [{make: v, expect: {equals: v}}]\n");
+  const auto judge_entry = [&](const json& entry) {
+    Record record;
+    record.ranks = {rank_that_answered({returned_snapshot(seen_dict({{"a", entry}}))})};
+    return judge(c, record);
+  };
+  const auto datum = [](const json& data) {
+    return json{{"kind", "non_tensor"}, {"data", data}, {"batch_size", {2}}};
+  };
+  expect_pass(judge_entry(datum({"x", "y"})));
+  expect_pass(judge_entry({{"kind", "lazy_stack"},
+                           {"class", "NonTensorStack"},
+                           {"stack_dim", 0},
+                           {"locked", false},
+                           {"members", {datum("x"), datum("y")}}}));
+  expect_fail(judge_entry(datum({"y", "x"})),
+              "rank 0 step 1 (make): a: data expected [\"x\",\"y\"] got [\"y\",\"x\"]");
+  expect_fail(judge_entry(datum("x")),
+              "rank 0 step 1 (make): a: data expected [\"x\",\"y\"] got \"x\"");
+}
+
 TEST(JudgeInPlace, TheMemoryMustBeThatOfTheMake) {
   const json other = with_a(seen_tensor("int16", {2}, "00000000", "elsewhere"));
   expect_pass(
@@ -217,6 +242,60 @@ TEST(JudgeReturns, EachForm) {
               "rank 0 step 2 (send): the value returned: expected works got none");
   expect_fail(judge_send("{returns: self}", other),
               "rank 0 step 2 (send): the value returned: expected self got the value `w`");
+}
+
+TEST(JudgeReturns, ANewTensorDictIsKeptUnderTheNameOfTheStep) {
+  const Case c = case_of(1,
+                         "  v: {batch_size: [], entries: []}\n",
+                         "  0: [{make: v}, {recv: {td: v, src: 0}, as: w, "
+                         "expect: {returns: tensordict}}]\n");
+  const auto judge_recv = [&](const json& value) {
+    Record record;
+    record.ranks = {rank_that_answered({returned_snapshot(kMadeTree), returned(value)})};
+    return judge(c, record);
+  };
+  expect_pass(judge_recv({{"kind", "value"}, {"name", "w"}}));
+  expect_fail(judge_recv({{"kind", "value"}, {"name", "v"}}),
+              "rank 0 step 2 (recv): the value returned: expected a new tensordict got the value "
+              "`v`");
+  expect_fail(judge_recv({{"kind", "none"}}),
+              "rank 0 step 2 (recv): the value returned: expected a new tensordict got none");
+}
+
+TEST(JudgeReturns, ATensorDictThatTheRankHoldsUnderAnotherName) {
+  const Case c = case_of(1,
+                         "  v: {batch_size: [], entries: []}\n",
+                         "  0: [{make: v}, {make: {value: v, name: w}}, {recv: {td: v, src: 0}, "
+                         "expect: {returns: {td: w}}}]\n");
+  const auto judge_recv = [&](const char* name) {
+    Record record;
+    const Answer made = returned_snapshot(kMadeTree);
+    record.ranks = {
+        rank_that_answered({made, made, returned({{"kind", "value"}, {"name", name}})})};
+    return judge(c, record);
+  };
+  expect_pass(judge_recv("w"));
+  expect_fail(judge_recv("v"),
+              "rank 0 step 3 (recv): the value returned: expected the value `w` got the value `v`");
+}
+
+TEST(JudgeInPlace, OfAValueThatNobodyMadeIsTheMemoryOfItsFirstSnapshot) {
+  const Case c = case_of(1,
+                         "  v: {batch_size: [], entries: []}\n",
+                         "  0: [{from_remote_init: {src: 0}, as: w}, {snapshot: w}, "
+                         "{snapshot: w, expect: {in_place: true}}]\n");
+  const auto judge_last = [&](const char* token) {
+    Record record;
+    const Answer first = returned_snapshot(with_a(seen_tensor("int16", {2}, "e903ea03", "m0")));
+    const Answer last = returned_snapshot(with_a(seen_tensor("int16", {2}, "00000000", token)));
+    record.ranks = {
+        rank_that_answered({returned({{"kind", "value"}, {"name", "w"}}), first, last})};
+    return judge(c, record);
+  };
+  expect_pass(judge_last("m0"));
+  expect_fail(judge_last("m1"),
+              "rank 0 step 3 (snapshot): a: memory expected that of the value made got other "
+              "memory");
 }
 
 TEST(JudgeRaises, TheCategoryDecides) {

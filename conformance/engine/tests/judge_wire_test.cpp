@@ -279,6 +279,24 @@ TEST(JudgeMessages, AReceiverIsComparedByTagAndSize) {
             "tag 1 (int16, 4 bytes)");
 }
 
+TEST(JudgeMessages, AnySizeFitsUnderTheTagAndWithTheDTypeOfTheCase) {
+  const char* const any = "messages: [{from: 0, to: 1, tag: 0, dtype: uint8, bytes: any}]\n";
+  expect_pass(judge_transfer(any, {{sent(0, "uint8", kA)}}, {{received(0, "uint8", kA)}}));
+  expect_pass(judge_transfer(any, {{sent(0, "uint8", "")}}, {{received(0, "uint8", "")}}));
+  const std::string expected =
+      "rank 0 step 2 (send): message 1 from rank 0 to rank 1: expected tag 0 (uint8, any number of "
+      "bytes) got ";
+  expect_fail(judge_transfer(any, {{sent(1, "uint8", kA)}}, std::nullopt),
+              expected + "tag 1 (uint8, 4 bytes)");
+  expect_fail(judge_transfer(any, {{sent(0, "int16", kA)}}, std::nullopt),
+              expected + "tag 0 (int16, 4 bytes)");
+  // Both ends are compared all the same.
+  EXPECT_EQ(
+      to_string(
+          judge_transfer(any, {{sent(0, "uint8", kA)}}, {{received(0, "uint8", "e9")}}).verdict),
+      "fail");
+}
+
 TEST(JudgeMessages, AnEmptyListMeansThatNothingTravels) {
   const char* const nothing = "messages: []\n";
   expect_pass(judge_transfer(nothing, {{happened("all_gather", 1)}}, Transcript{}));

@@ -2,8 +2,10 @@
 #include <gmock/gmock.h>
 
 #include "engine/tests/support.h"
+#include "engine/value/compare.h"
 #include "engine/value/element.h"
 #include "engine/value/layout.h"
+#include "engine/value/snapshot.h"
 #include "engine/value/tree.h"
 #include "values/hex.h"
 
@@ -106,6 +108,103 @@ TEST(Stack, RefusesRowsOfDifferentShapes) {
   EXPECT_THROW(stacked({a, b}), std::invalid_argument);
   EXPECT_THROW(stacked({}), std::invalid_argument);
   EXPECT_EQ(bytes_at(std::make_shared<const Tree>(stacked({b, b})), {"x"}), "e9eae9ea");
+}
+
+const std::string kPair =
+    "  v: {kind: tensorclass, class: Pair, batch_size: [1], entries: [[b, {dtype: int16, shape: "
+    "[1]}], [a, {dtype: int8, shape: [1]}]]}\n"
+    "  p: {poison: v, reversed: true, locked: true, consolidated: true}\n"
+    "  q: {poison: {stack: v@others}}\n"
+    "  other: {kind: tensorclass, class: Other, batch_size: [1], entries: [[b, {dtype: int16, "
+    "shape: "
+    "[1]}], [a, {dtype: int8, shape: [1]}]]}\n"
+    "  plain: {batch_size: [1], entries: [[b, {dtype: int16, shape: [1]}], [a, {dtype: int8, "
+    "shape: "
+    "[1]}]]}\n";
+
+TEST(TensorClass, IsMadeWithItsClassAndItsFieldsInTheirOrder) {
+  const TreePtr tree = made_by(0, kPair);
+  EXPECT_EQ(tree->dict()->kind, "tensorclass");
+  EXPECT_EQ(tree->dict()->class_name, "Pair");
+  const nlohmann::json json = tree_to_json(*tree);
+  EXPECT_EQ(json["kind"], "tensorclass");
+  EXPECT_EQ(json["class"], "Pair");
+  EXPECT_EQ(json["entries"][0][0], "b");
+  EXPECT_EQ(json["locked"], false);
+  EXPECT_FALSE(tree_to_json(*made_by(0, kPair, "plain")).contains("class"));
+}
+
+TEST(TensorClass, StaysOneWhenItIsPoisonedOrStacked) {
+  const TreePtr poison = made_by(0, kPair, "p");
+  EXPECT_EQ(poison->dict()->class_name, "Pair");
+  EXPECT_EQ(poison->dict()->kind, "tensorclass");
+  EXPECT_TRUE(poison->dict()->locked && poison->dict()->consolidated);
+  EXPECT_EQ(poison->dict()->entries[0].key, "a");
+  const TreePtr stack = made_by(2, kPair, "q");
+  EXPECT_EQ(stack->dict()->class_name, "Pair");
+  EXPECT_EQ(stack->dict()->batch_size, (Shape{2, 1}));
+}
+
+TEST(TensorClass, IsStackedWithItsOwnClassAlone) {
+  const TreePtr pair = made_by(0, kPair);
+  EXPECT_THROW(stacked({pair, made_by(0, kPair, "other")}), std::invalid_argument);
+  EXPECT_THROW(stacked({pair, made_by(0, kPair, "plain")}), std::invalid_argument);
+  EXPECT_NO_THROW(stacked({pair, pair}));
+}
+
+/// What an adapter would say that it holds, but for the tensors.
+SeenTree seen_as(const std::string& kind, const std::string& class_name) {
+  return {SeenDict{kind, class_name, {1}, nullptr, nullptr, {}}};
+}
+
+std::string first_difference(const TreePtr& expected, const SeenTree& seen) {
+  const std::vector<Difference> differences = compare(*expected, seen);
+  return differences.empty() ? "" : differences.front().text;
+}
+
+TEST(TensorClass, IsComparedByKindAndClass) {
+  const TreePtr pair = made_by(0, kPair);
+  EXPECT_EQ(first_difference(pair, seen_as("tensordict", "")),
+            "the root: kind expected tensorclass got tensordict");
+  EXPECT_EQ(first_difference(pair, seen_as("tensorclass", "Other")),
+            "the root: class expected Pair got Other");
+  EXPECT_EQ(first_difference(made_by(0, kPair, "plain"), seen_as("tensorclass", "Pair")),
+            "the root: kind expected tensordict got tensorclass");
+  EXPECT_EQ(first_difference(pair, seen_as("tensorclass", "Pair")), "b is missing");
+}
+
+std::string refusal_of(const std::string& value) {
+  try {
+    made_by(0, "  v: " + value + "\n");
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(TensorClass, NeedsAClassAndFieldsThatAreIdentifiers) {
+  using ::testing::HasSubstr;
+  EXPECT_THAT(refusal_of("{kind: tensorclass, batch_size: [], entries: []}"), HasSubstr("`class`"));
+  EXPECT_THAT(refusal_of("{batch_size: [], entries: [], class: Pair}"), HasSubstr("\"class\""));
+  EXPECT_THAT(refusal_of("{kind: tensorclass, class: my.Pair, batch_size: [], entries: []}"),
+              HasSubstr("letters, digits and _"));
+  EXPECT_THAT(refusal_of("{kind: tensorclass, class: Pair, batch_size: [], entries: [[1a, {dtype: "
+                         "int8, shape: []}]]}"),
+              HasSubstr("a field"));
+  EXPECT_THAT(refusal_of("{batch_size: [], entries: [[n, {kind: tensorclass, class: Pair, "
+                         "batch_size: [], entries: [], consolidated: true}]]}"),
+              HasSubstr("only at the root"));
+}
+
+TEST(TensorClass, IsReadFromASnapshotWithItsClass) {
+  nlohmann::json seen = seen_dict({{"a", seen_tensor("int8", {2}, "0102")}});
+  seen["kind"] = "tensorclass";
+  seen["class"] = "Pair";
+  seen["consolidated"] = nullptr;
+  const Snapshot snapshot = decode_snapshot(seen);
+  EXPECT_EQ(snapshot.root.dict()->kind, "tensorclass");
+  EXPECT_EQ(snapshot.root.dict()->class_name, "Pair");
+  EXPECT_NE(find_tensor(snapshot.root, "a"), nullptr);
 }
 
 // The example that the format is explained with: uint8[3], then {float32[3], float32[0]}, then bool.

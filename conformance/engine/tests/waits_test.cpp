@@ -170,6 +170,15 @@ TEST(ExplainHang, WithoutTranscriptsTheStepIsAllThatIsKnown) {
       "call was reported");
 }
 
+TEST(ExplainHang, ARankThatDoesNotEvenSayWhereItIs) {
+  RankRecord stopped = waiting(2, {});
+  stopped.transcript.reset();
+  stopped.is_silent = true;
+  EXPECT_EQ(sentence(two_ranks(), {waiting(1, {pending(recv_of(1, 3, 1))}), stopped}),
+            "rank 0 waits for tag 3 from rank 1, which is in recv(init_tag=7, src=0) and answers "
+            "nothing, as a stopped process does");
+}
+
 TEST(ExplainHang, WhatAnEarlierStepLeftOpenExplainsOnlyAWait) {
   const Transcript open{pending(recv_of(0, 7, 1))};
   EXPECT_EQ(sentence(two_ranks(), {finished(3, {}), waiting(2, open)}),

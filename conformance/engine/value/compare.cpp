@@ -24,6 +24,8 @@ class Comparison {
     if (const TensorLeaf* leaf = expected.tensor()) {
       if (seen.tensor() == nullptr) return report_kind("tensor", seen);
       append(compare_tensor(dotted(path_), *leaf, *seen.tensor()));
+    } else if (const std::optional<NonTensor> data = stacked_data(expected)) {
+      compare_non_tensor(*data, seen);
     } else if (const LazyStack* stack = expected.lazy_stack()) {
       if (seen.lazy_stack() == nullptr) return report_kind("lazy_stack", seen);
       compare_stack(*stack, *seen.lazy_stack());
@@ -49,6 +51,18 @@ class Comparison {
     constexpr const char* kKinds[] = {"tensor", "non_tensor", "lazy_stack"};
     const SeenDict* dict = seen.dict();
     report("kind", expected, dict != nullptr ? dict->kind : kKinds[seen.node.index()]);
+  }
+
+  /// A stack of non-tensor data alone, which an implementation may hold as one list.
+  static std::optional<NonTensor> stacked_data(const Tree& tree) {
+    if (tree.lazy_stack() == nullptr) return std::nullopt;
+    const std::vector<Tree>& members = tree.lazy_stack()->members;
+    NonTensor rows{json::array(), {static_cast<std::int64_t>(members.size())}};
+    for (const Tree& member : members) {
+      if (member.non_tensor() == nullptr) return std::nullopt;
+      rows.data.push_back(member.non_tensor()->data);
+    }
+    return rows;
   }
 
   void compare_non_tensor(const NonTensor& expected, const SeenTree& seen) {
@@ -92,6 +106,9 @@ class Comparison {
   }
 
   void compare_dict(const Dict& expected, const SeenDict& seen) {
+    if (expected.class_name != seen.class_name) {
+      report("class", expected.class_name, seen.class_name);
+    }
     if (expected.batch_size != seen.batch_size) {
       report("batch_size", json(expected.batch_size).dump(), json(seen.batch_size).dump());
     }

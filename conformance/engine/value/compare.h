@@ -27,7 +27,8 @@ Difference differ(const std::string& key,
                   const std::string& got);
 
 /// Lists where `seen` differs from `expected`, at most one difference for each entry: keys, kinds,
-/// batch sizes, dtypes, shapes, bits and non-tensor data. The order of the keys does not count.
+/// classes, batch sizes, dtypes, shapes, bits and non-tensor data. The order of the keys does not
+/// count.
 std::vector<Difference> compare(const Tree& expected, const SeenTree& seen);
 
 /// Compares one tensor.

@@ -60,9 +60,10 @@ SeenStack decode_stack(JsonReader& reader) {
   return stack;
 }
 
-SeenDict decode_dict(JsonReader& reader, const std::string& kind) {
-  SeenDict dict{kind, reader.integers("batch_size"), nullptr, nullptr, {}};
-  if (kind == "tensordict") {
+SeenDict decode_dict(JsonReader& reader, const std::string& kind, const std::string& class_name) {
+  SeenDict dict{kind, "", reader.integers("batch_size"), nullptr, nullptr, {}};
+  if (kind == "tensorclass") dict.class_name = class_name;
+  if (kind != "persistent") {
     dict.names = reader.any("names");
     dict.device = reader.any("device");
   }
@@ -82,13 +83,14 @@ SeenTree decode_tree(const json& value, bool is_root, std::optional<SeenStorage>
   SeenTree tree;
   if (kind == "non_tensor") {
     tree.node = NonTensor{reader.any("data"), reader.integers("batch_size")};
-  } else if (kind == "lazy_stack" || kind == "tensordict" || kind == "persistent") {
-    reader.string("class");
+  } else if (kind == "lazy_stack" || kind == "tensordict" || kind == "tensorclass" ||
+             kind == "persistent") {
+    const std::string class_name = reader.string("class");
     reader.boolean("locked");
     if (kind == "lazy_stack") {
       tree.node = decode_stack(reader);
     } else {
-      tree.node = decode_dict(reader, kind);
+      tree.node = decode_dict(reader, kind, class_name);
     }
   } else {
     throw ProtocolError(concat("a snapshot has the unknown kind `", kind, "`"));

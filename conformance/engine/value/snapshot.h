@@ -45,6 +45,8 @@ struct SeenEntry;
 
 struct SeenDict {
   std::string kind;
+  /// Of a tensorclass; of another kind it follows from the kind.
+  std::string class_name;
   Shape batch_size;
   nlohmann::json names;
   nlohmann::json device;

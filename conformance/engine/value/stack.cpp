@@ -71,9 +71,14 @@ const Tree& child(const Dict& dict, const std::string& key, const Path& path) {
 Tree stack_dicts(const Rows& rows, Path& path) {
   const Dict& first = *rows.front()->dict();
   Dict result;
+  if (first.kind == "tensorclass") {
+    result.kind = first.kind;
+    result.class_name = first.class_name;
+  }
   result.batch_size = with_first_dimension(rows.size(), first.batch_size);
   result.device = first.device;
   for (const Tree* row : rows) {
+    if (row->dict()->class_name != first.class_name) refuse_rows(path, "class");
     if (row->dict()->batch_size != first.batch_size) refuse_rows(path, "batch_size");
     if (row->dict()->entries.size() != first.entries.size()) refuse_rows(path, "keys");
   }

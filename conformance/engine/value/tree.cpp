@@ -82,7 +82,7 @@ Tree poisoned(const Tree& tree) {
     return {poison};
   }
   Dict poison = *tree.dict();
-  poison.kind = "tensordict";
+  if (poison.kind == "persistent") poison.kind = "tensordict";
   poison.consolidated = false;
   poison.locked = false;
   for (Entry& entry : poison.entries) entry.value = poisoned(entry.value);
@@ -126,13 +126,15 @@ json tree_to_json(const Tree& tree) {
   if (dict.kind == "persistent") {
     return {{"kind", dict.kind}, {"batch_size", dict.batch_size}, {"entries", entries}};
   }
-  return {{"kind", dict.kind},
-          {"batch_size", dict.batch_size},
-          {"names", dict.names},
-          {"device", dict.device ? json(*dict.device) : json(nullptr)},
-          {"entries", entries},
-          {"consolidated", dict.consolidated},
-          {"locked", dict.locked}};
+  json described = {{"kind", dict.kind},
+                    {"batch_size", dict.batch_size},
+                    {"names", dict.names},
+                    {"device", dict.device ? json(*dict.device) : json(nullptr)},
+                    {"entries", entries},
+                    {"consolidated", dict.consolidated},
+                    {"locked", dict.locked}};
+  if (dict.kind == "tensorclass") described["class"] = dict.class_name;
+  return described;
 }
 
 std::string dotted(const Path& path) {

@@ -53,6 +53,8 @@ struct Entry;
 /// A tensordict; the order of the entries is the order in which they were inserted.
 struct Dict {
   std::string kind = "tensordict";
+  /// Of a tensorclass, whose entries are its fields.
+  std::string class_name = {};
   Shape batch_size;
   nlohmann::json names;
   std::optional<std::string> device;
@@ -87,7 +89,8 @@ void for_each_tensor(const Tree& tree,
 const TensorLeaf* find_tensor(const Tree& tree, const Path& path);
 
 /// Returns what a receiver holds before anything arrives: the same structure with every byte
-/// complemented, plain tensors in plain tensordicts, "poison" as non-tensor data.
+/// complemented, plain tensors in plain tensordicts, "poison" as non-tensor data. Lazy stacks and
+/// tensorclasses are structure, and stay.
 Tree poisoned(const Tree& tree);
 
 /// Returns the tree with its entries inserted in reverse, at each level.
@@ -95,7 +98,7 @@ Tree with_entries_reversed(const Tree& tree);
 
 /// Stacks trees of one structure along a new first dimension.
 ///
-/// Errors  std::invalid_argument: no rows, or rows that differ in keys, shapes or dtypes.
+/// Errors  std::invalid_argument: no rows, or rows that differ in keys, shapes, dtypes or classes.
 Tree stacked(const std::vector<TreePtr>& rows);
 
 /// Writes a TREE of the protocol.

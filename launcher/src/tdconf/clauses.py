@@ -20,7 +20,7 @@ def command(layout: Layout, options: argparse.Namespace, arguments: Sequence[str
         return observe(ready, [c for c in chosen(layout, options) if c.status == "ambiguous"])
     if options.impl:
         raise TdconfError("--impl goes with --ambiguous: evidence is counted, not run", Exit.USAGE)
-    python = preparing.prepare(layout, options, arguments, environment.JUDGED_PACKAGES[:1])
+    python = preparing.prepare(layout, options, arguments, environment.LINKED_PACKAGES)
     preparing.build_targets(layout, python, build.JUDGE_TARGETS[:1])
     return count(layout, chosen(layout, options), with_text=bool(options.clause))
 

@@ -132,7 +132,7 @@ def _check_expectations(given: str | None) -> None:
 
 def _list(layout: Layout, options: argparse.Namespace, arguments: Sequence[str]) -> Exit:
     selected = preparing.selection(options)
-    python = preparing.prepare(layout, options, arguments, environment.JUDGED_PACKAGES[:1])
+    python = preparing.prepare(layout, options, arguments, environment.LINKED_PACKAGES)
     preparing.build_targets(layout, python, build.JUDGE_TARGETS[:1])
     return run.list_cases(layout, selected)
 

@@ -60,6 +60,8 @@ def value(tree: Tree, depth: int) -> str:
         line = f"named({line}, {{{names}}})"
     if tree.get("locked"):
         line = f"locked({line})"
+    if tree["kind"] == "tensorclass":
+        line = f'TensorClass({{"__main__", {json.dumps(tree["class"])}}}, {line})'
     return f"tdref::consolidate({line})" if tree.get("consolidated") else line
 
 

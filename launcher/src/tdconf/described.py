@@ -22,6 +22,9 @@ ARGUMENTS = (
     "tensor",
     "dst",
     "src",
+    "pipe",
+    "peer",
+    "listen",
     "group",
     "group_dst",
     "group_src",
@@ -105,6 +108,13 @@ def waits_of(case: Case, rank: int, index: int) -> list[str]:
             if blocked["blocks"] == [rank, index]:
                 waits.append(f"{other}.{number + 1} begun")
     return waits
+
+
+def outcomes_of(case: Case, step: Step) -> list[str]:
+    """Names what may come of a step: `return`, `raise`, or both where nothing counts."""
+    if case["level"] == "observe":
+        return ["return", "raise"]
+    return ["raise"] if "raises" in (step["expect"] or {}) else ["return"]
 
 
 def group_ranks(case: Case) -> dict[str, list[int]]:

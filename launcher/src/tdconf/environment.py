@@ -19,7 +19,9 @@ from tdconf.processes import run_logged
 
 Say = Callable[[str], None]
 
-JUDGED_PACKAGES = ("torch", "tensordict")
+# What the C++ programs link, and with that what is judged.
+LINKED_PACKAGES = ("torch", "libucx-cu13")
+JUDGED_PACKAGES = (*LINKED_PACKAGES, "tensordict")
 _INSTALL_DEADLINE_S = 1800.0
 _PINNED = re.compile(r"^([A-Za-z0-9_.-]+)==([^\s;]+)")
 _PROBE = """

@@ -23,6 +23,8 @@ from tdconf.results import Line
 from tdconf.spacetime import Event
 
 _STORAGE = "consolidated storage"
+# What init_remote sends, in this order.
+_DESCRIBED = ("the size of the metadata", "the metadata", _STORAGE)
 _MOST_NAMED = 3
 
 
@@ -67,6 +69,7 @@ def _reported(case: Case, record: Line, reported: Sequence[Line]) -> Iterator[Ev
     rank = record["rank"]
     released = record.get("released") or []
     known = list(_leaves_made(case, rank, record.get("answers") or []))
+    places: Counter[int | None] = Counter()
     for line in reported:
         number = line.get("step")
         step = None if number is None else number - 1
@@ -83,7 +86,8 @@ def _reported(case: Case, record: Line, reported: Sequence[Line]) -> Iterator[Ev
             step=step,
             since=released[step] if step is not None and step < len(released) else -1,
         )
-        key = _key(case, event, line.get("sha256"), known)
+        key = _key(case, event, line.get("sha256"), known, places[step])
+        places[step] += event.kind in ("send", "recv")
         yield Event(**(vars(event) | {"key": key}))
 
 
@@ -160,11 +164,19 @@ def _digest(described: Mapping[str, Any]) -> str | None:
     return described.get("sha256")
 
 
-def _key(case: Case, event: Event, digest: str | None, known: Sequence[_Leaf]) -> str | None:
-    """Names the leaf whose elements an event carried: by content, else by size where one fits."""
+def _key(
+    case: Case, event: Event, digest: str | None, known: Sequence[_Leaf], place: int
+) -> str | None:
+    """Names the leaf whose elements an event carried: by content, else by size where one fits.
+
+    `place` counts the messages of the step before this one.
+    """
     if event.kind not in ("send", "recv"):
         return None
-    args = {} if event.step is None else case["programs"][event.rank][event.step]["args"]
+    step = None if event.step is None else case["programs"][event.rank][event.step]
+    if step is not None and step["op"] in ("init_remote", "from_remote_init"):
+        return _DESCRIBED[place] if place < len(_DESCRIBED) else None
+    args = {} if step is None else step["args"]
     if args.get("consolidated"):
         return _STORAGE
     ours = [leaf for leaf in known if leaf.value == args.get("td")]

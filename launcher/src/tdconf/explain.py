@@ -12,6 +12,7 @@ from tdconf import display, registry, run, script_cpp, script_python, story, svg
 from tdconf.described import Case, describe
 from tdconf.exits import Exit, TdconfError
 from tdconf.layout import Layout, from_here
+from tdconf.likeness import likely_clauses
 from tdconf.patterns import matches, near
 from tdconf.programs import messages_text, side_by_side
 from tdconf.ready import Ready, get_ready
@@ -32,6 +33,8 @@ class Question:
     cases: Sequence[Case]
     files: Sequence[Path]
     registry: Sequence[Clause]
+    #: The cases of the specification.
+    known: Sequence[Case]
     #: The clauses that were asked for, rather than cases.
     clauses: Sequence[Clause]
     every: bool
@@ -82,13 +85,16 @@ def _question(layout: Layout, options: argparse.Namespace, target: str) -> Quest
     is_clause = not files and "/" not in target
     clauses = registry.named(known, target) if is_clause else []
     cases = describe(layout, Selection(files, []))
+    specified = describe(layout, Selection([], [])) if files else cases
     if is_clause:
         ids = {clause.id for clause in clauses}
         cases = [case for case in cases if ids & set(case["clauses"])]
         cases.sort(key=lambda case: _simplicity(case, clauses))
     elif not files:
         cases = _named(cases, target)
-    return Question(cases, files, known, clauses, options.all, options.svg, options.script)
+    return Question(
+        cases, files, known, specified, clauses, options.all, options.svg, options.script
+    )
 
 
 def _simplicity(case: Case, clauses: Sequence[Clause]) -> tuple[bool, int, int, str]:
@@ -141,7 +147,10 @@ def _case(case: Case, question: Question) -> str:
     if case["broken_by"]:
         lines.append(f"  finds: {case['broken_by']}")
     known = {clause.id: clause for clause in question.registry}
-    for name in [] if question.clauses else case["clauses"]:
+    names = case["clauses"] or likely_clauses(case, question.known)
+    if not case["clauses"]:
+        lines += ["", "It names no clause; the cases that are most like it name these:"]
+    for name in [] if question.clauses else names:
         lines += [f"\n{_clause(known[name])}" if name in known else f"\n{name}"]
     width = min(_WIDEST, shutil.get_terminal_size((120, 24)).columns)
     lines += ["", side_by_side(case, width)]

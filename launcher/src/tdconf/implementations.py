@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tdconf.environment import JUDGED_PACKAGES
+from tdconf.environment import JUDGED_PACKAGES, LINKED_PACKAGES
 from tdconf.exits import Exit, TdconfError
 from tdconf.layout import Layout
 
@@ -135,5 +135,4 @@ def adapter_environment(layout: Layout) -> dict[str, str]:
 
 def needed_packages(names: Iterable[str]) -> tuple[str, ...]:
     """Returns the Python packages without which `names` cannot be judged."""
-    # The C++ programs link the libraries of torch.
-    return JUDGED_PACKAGES if "tensordict" in names else JUDGED_PACKAGES[:1]
+    return JUDGED_PACKAGES if "tensordict" in names else LINKED_PACKAGES

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from tdconf.described import Case
 
 _METHODS = ("send", "isend", "recv", "irecv", "gather_and_stack")
-METHODS = (*_METHODS, "consolidated")
+_METHODS += ("init_remote", "from_remote_init")
+METHODS = (*_METHODS, "consolidated", "pipe")
 
 
 def players(case: Case) -> list[int]:
@@ -39,6 +40,8 @@ def methods(case: Case) -> list[str]:
                 used.add(step["op"])
             if step["args"].get("consolidated") or step["op"] == "consolidate":
                 used.add("consolidated")
+            if step["op"] in _METHODS and "pipe" in step["args"]:
+                used.add("pipe")
     return [method for method in METHODS if method in used]
 
 

@@ -97,7 +97,7 @@ def tree_text(tree: Tree) -> str:
     entries = ", ".join(f"{key}: {tree_text(entry)}" for key, entry in tree["entries"])
     marks = [mark for mark in ("consolidated", "locked") if tree.get(mark)]
     marks += ["persistent"] if tree["kind"] == "persistent" else []
-    return f"{{{entries}}}{''.join(f' {mark}' for mark in marks)}"
+    return f"{tree.get('class', '')}{{{entries}}}{''.join(f' {mark}' for mark in marks)}"
 
 
 def tensor_text(tree: Tree) -> str:
@@ -142,7 +142,14 @@ def _expectation(key: str, value: object) -> str:
 
 
 def _returned(value: object) -> str:
-    return f"{value['works']} works" if isinstance(value, Mapping) else str(value)
+    if value == "tensordict":
+        return "a new tensordict"
+    match value:
+        case {"works": count}:
+            return f"{count} works"
+        case {"td": name}:
+            return str(name)
+    return str(value)
 
 
 def expression(value: object) -> str:
@@ -169,9 +176,10 @@ def messages_text(case: Case) -> Sequence[str]:
         lines.append("no message travels point to point")
     for message in wanted or []:
         group = "" if message["group"] in (None, "default") else f" in {message['group']}"
+        size = "any number of" if message["bytes"] is None else message["bytes"]
         lines.append(
             f"rank {message['from']} -> rank {message['to']}{group}  tag {message['tag']}  "
-            f"{message.get('key') or ''}  {message['dtype']}, {message['bytes']} B"
+            f"{message.get('key') or ''}  {message['dtype']}, {size} B"
         )
     for rank, counts in (case["transcript"] or {}).items():
         said = ", ".join(f"{name} {expression(count)}" for name, count in counts.items())

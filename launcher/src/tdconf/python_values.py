@@ -38,6 +38,8 @@ def value(tree: Tree, depth: int = 0) -> str:
         text = f"named({text}, {tree['names']})"
     if tree.get("locked"):
         text += ".lock_()"
+    if tree["kind"] == "tensorclass":
+        text = f"instance_of({json.dumps(tree['class'])}, {text})"
     return f"{text}.consolidate(metadata=True)" if tree.get("consolidated") else text
 
 

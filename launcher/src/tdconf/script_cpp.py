@@ -19,14 +19,19 @@ from tdconf.described import (
     Step,
     document_step,
     identifier,
+    outcomes_of,
     waits_of,
 )
 from tdconf.layout import Layout
 from tdconf.programs import WIDEST, seen
 
 _TEMPLATES = Path(__file__).parent / "templates"
-# A lazy stack is never without members, so that it has no default.
+# A lazy stack is never without members, nor a tensorclass without a class: they have no default.
 _STACK = "std::optional<LazyStackedTensorDict>"
+_TENSORCLASS = "std::optional<TensorClass>"
+# Nor has what another rank decides.
+_ANY = "std::optional<tdref::AnyTensorDict>"
+_MAY = {("return",): "", ("raise",): ", May::kRaise", ("return", "raise"): ", May::kEither"}
 _WORDS = {"int", "double", "float", "new", "self", "out", "wait", "kept", "number", "element"}
 _WORDS |= {"locked", "named", "ramp", "constant", "bits", "scramble", "inverted", "returned"}
 
@@ -49,7 +54,12 @@ def write(layout: Layout, case: Case, folder: Path, name: str) -> str:
 
 
 def program(case: Case) -> str:
-    """Returns the program: a function for each rank, a process for each function."""
+    """Returns the program: a function for each rank, a process for each function.
+
+    Errors  NotInCppError: the case has what this script cannot write.
+    """
+    if any(step["op"] == "open_pipe" for program in case["programs"] for step in program):
+        raise NotInCppError("this script links tdref alone, which opens no pipes")
     frame = (_TEMPLATES / "script.cpp.txt").read_text(encoding="utf-8")
     # Bare messages do not say what they are a part of, so that there is nothing to compare.
     is_bare = any(step["op"].startswith("c10d_") for ops in case["programs"] for step in ops)
@@ -112,10 +122,13 @@ def _variables(program: Sequence[Step]) -> dict[str, str]:
     for index, step in enumerate(program):
         op = step["op"]
         if op == "make":
-            is_stack = step["args"]["tree"]["kind"] == "lazy_stack"
-            kinds[_variable(step["args"]["name"])] = _STACK if is_stack else "TensorDict"
+            kind = {"lazy_stack": _STACK, "tensorclass": _TENSORCLASS}
+            made = kind.get(step["args"]["tree"]["kind"], "TensorDict")
+            kinds[_variable(step["args"]["name"])] = made
         elif op == "consolidate":
             kinds[_variable(step["as"])] = kinds[_variable(step["args"]["td"])]
+        elif op == "from_remote_init":
+            kinds[_variable(step["as"])] = _ANY
         elif op in ("isend", "irecv", "c10d_isend", "c10d_irecv"):
             kinds[_works(step, index)] = "tdref::Works"
         if op == "c10d_irecv":
@@ -125,9 +138,10 @@ def _variables(program: Sequence[Step]) -> dict[str, str]:
 
 def _step(case: Case, rank: int, index: int, kinds: Mapping[str, str]) -> str:
     step, waits = case["programs"][rank][index], waits_of(case, rank, index)
-    after = f", {{{', '.join(json.dumps(wait) for wait in waits)}}}" if waits else ""
+    may = _MAY[tuple(outcomes_of(case, step))]
+    after = f", {{{', '.join(json.dumps(wait) for wait in waits)}}}" if waits or may else ""
     body = "\n".join(f"    {line}" for line in _body(step, index, kinds))
-    return f'  self.step({index + 1}, "{step["op"]}", [&] {{\n{body}\n  }}{after});'
+    return f'  self.step({index + 1}, "{step["op"]}", [&] {{\n{body}\n  }}{after}{may});'
 
 
 def _body(step: Step, index: int, kinds: Mapping[str, str]) -> Iterator[str]:
@@ -159,6 +173,13 @@ def _body(step: Step, index: int, kinds: Mapping[str, str]) -> Iterator[str]:
             call = f"tdref::gather_and_stack(self.world, {td}, {_options(args)})"
             yield f"const bool is_root = {call} != nullptr;"
             yield 'return std::string(is_root ? "returned a tensordict" : "returned None");'
+        case "init_remote":
+            yield f"tdref::init_remote(self.world, {td}, {_options(args)});"
+            yield done
+        case "from_remote_init":
+            call = f"tdref::from_remote_init(self.world, {_options(args)})"
+            yield f"{_variable(step['as'])} = {call};"
+            yield 'return std::string("returned a tensordict");'
         case "c10d_gather_buffers":
             yield from _gather_buffers(args)
         case _:
@@ -217,7 +238,8 @@ def _variable(name: str | None) -> str:
 def _tensordict(name: str | None, kinds: Mapping[str, str]) -> str:
     """Writes the tensordict that a variable holds."""
     variable = _variable(name)
-    return f"*{variable}" if kinds[variable] == _STACK else variable
+    held = {_STACK: f"*{variable}", _TENSORCLASS: f"*{variable}", _ANY: f"*{variable}.value()"}
+    return held.get(kinds[variable], variable)
 
 
 def _works(step: Step, index: int) -> str:

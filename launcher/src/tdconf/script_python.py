@@ -11,13 +11,22 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from string import Template
 
-from tdconf.described import ARGUMENTS, Case, Group, Step, document_step, identifier, waits_of
+from tdconf.described import (
+    ARGUMENTS,
+    Case,
+    Group,
+    Step,
+    document_step,
+    identifier,
+    outcomes_of,
+    waits_of,
+)
 from tdconf.layout import Layout
 from tdconf.programs import WIDEST, seen
 from tdconf.python_values import value
 
 _TEMPLATES = Path(__file__).parent / "templates"
-_DEFINITION = re.compile(r"^(?:def|class) (\w+)", re.MULTILINE)
+_DEFINITION = re.compile(r"^(?:async def|def|class) (\w+)", re.MULTILINE)
 _IMPORTED = (
     "LazyStackedTensorDict",
     "MemoryMappedTensor",
@@ -25,8 +34,9 @@ _IMPORTED = (
     "NonTensorStack",
     "PersistentTensorDict",
     "TensorDict",
-    "TensorDictBase",
     "is_non_tensor",
+    "is_tensor_collection",
+    "tensorclass",
 )
 _TAKEN = {"step", "say", "described", "play", "main", "torch", "dist", "store", "wait", *_IMPORTED}
 
@@ -134,12 +144,14 @@ def _step(case: Case, rank: int, index: int, step: Step) -> Iterator[str]:
         yield f"{_variable(kept)}_tensor = {value(args['tensor'])}"
     start = f"{_variable(kept)} = " if kept is not None else ""
     waits = waits_of(case, rank, index)
-    after = f", after={waits}" if waits else ""
+    more = f", after={waits}" if waits else ""
+    if (outcomes := outcomes_of(case, step)) != ["return"]:
+        more += f", may={outcomes}"
     call = _call(step)
     if "\n" in call:
-        yield from f'{start}step({index + 1}, "{op}", lambda: {call}{after})'.splitlines()
+        yield from f'{start}step({index + 1}, "{op}", lambda: {call}{more})'.splitlines()
     else:
-        yield f'{start}step({index + 1}, "{op}", lambda: {call}{after})'
+        yield f'{start}step({index + 1}, "{op}", lambda: {call}{more})'
 
 
 def _call(step: Step) -> str:
@@ -153,11 +165,15 @@ def _call(step: Step) -> str:
             return f"{_variable(args['td'])}.consolidate(metadata=True)"
         case "wait":
             return f"wait({_variable(args['works'])})"
+        case "close_pipe":
+            return f"{_variable(args['pipe'])}.close()"
         case "c10d_result":
             return f"{_variable(args['works'])}_tensor"
     given = [name for name in ARGUMENTS if name in args and name not in ("td", "tensor")]
-    named = [_argument(name, args[name]) for name in given]
-    if not op.startswith("c10d_"):
+    named = [_argument(op, name, args[name]) for name in given]
+    if op == "from_remote_init":
+        return f"TensorDict.{op}({', '.join(named)})"
+    if not op.startswith("c10d_") and op != "open_pipe":
         return f"{_variable(args['td'])}.{op}({', '.join(named)})"
     if "tensor" in args:
         tensor = f"{_variable(step['as'])}_tensor" if op == "c10d_irecv" else value(args["tensor"])
@@ -165,8 +181,13 @@ def _call(step: Step) -> str:
     return f"{op}({', '.join(named)})"
 
 
-def _argument(name: str, item: object) -> str:
-    return f"group=GROUPS[{json.dumps(item)}]" if name == "group" else f"{name}={item!r}"
+def _argument(op: str, name: str, item: object) -> str:
+    match name:
+        case "group":
+            return f"group=GROUPS[{json.dumps(item)}]"
+        case "pipe":
+            return f"{'dst' if op == 'send' else 'src'}={_variable(str(item))}"
+    return f"{name}={item!r}"
 
 
 def _variable(name: str | None) -> str:

@@ -6,8 +6,8 @@
 namespace tdref {
 
 /// Copies all leaves into one storage and returns a locked tensordict of views into it; a
-/// consolidated one is returned as it is. A lazy stack stays one, a persistent tensordict becomes
-/// one in memory.
+/// consolidated one is returned as it is. A lazy stack and a tensorclass stay what they are, a
+/// persistent tensordict becomes one in memory.
 ///
 /// Order   insertion order, nested tensordicts depth first (not sorted), lazy stacks member by
 ///         member; of a jagged leaf its values, its lengths if it has them, and its offsets.
@@ -18,13 +18,15 @@ namespace tdref {
 ///         lazy stack the class is 'LazyStackedTensorDict', 'cls_metadata' is {'stack_dim',
 ///         'stack_dim_name', 'is_locked'}, and the members stand under '0', '1' and so on. A jagged
 ///         leaf has the keys '<NJT_VALUES>' + key, '<NJT_LENGTHS>' + key and '<NJT_OFFSETS>' + key,
-///         the last with ragged_idx behind pad.
+///         the last with ragged_idx behind pad. A tensorclass is written as a TensorDict; below the
+///         root 'cls' is its class, at the root 'TensorDict': what is rebuilt there has none.
 /// Errors  c10::NotImplementedError: a leaf that is not strided or has no data (sparse, quantized,
 ///         meta), or a complex128 leaf behind an odd number of 8-byte words, which no view can
 ///         reach.
 /// Source  tensordict 0.15.3 TensorDictBase.consolidate
 TensorDict consolidate(const TensorDict& td);
 LazyStackedTensorDict consolidate(const LazyStackedTensorDict& td);
+TensorClass consolidate(const TensorClass& td);
 AnyTensorDict consolidate(const TensorDictBase& td);
 
 /// Describes a consolidated tensordict, so that rebuild() makes it from its storage; the form is

@@ -26,7 +26,8 @@ struct GatherAndStackOptions {
 ///         bytes. With "gloo" a rank pickles when a leaf requires gradients, is neither a Tensor
 ///         nor a MemoryMappedTensor, is not strided or is not on the CPU, when it holds a
 ///         persistent tensordict, and when consolidate() or consolidated_metadata() refuses it. A
-///         lazy stack is no reason.
+///         lazy stack or a tensorclass is no reason. A row names the class of each nested
+///         tensorclass, and not that of its root: what receives keeps its class.
 /// Shapes  on dst: batch_size = (size - 1, *B); elsewhere (*B). Leaf k: (size - 1, *B, *E_k) and
 ///         (*B, *E_k).
 ///         Rows that are lazy stacks of one form are stacked member by member, so that a lazy stack

@@ -9,20 +9,12 @@
 
 namespace tdref {
 
-/// Names the Python class of a tensor. C++ has one class of tensors, so the class of a leaf is an
-/// attribute of its entry.
-struct PythonClass {
-  std::string module;
-  std::string name;
-
-  bool operator==(const PythonClass&) const = default;
-};
-
 inline const PythonClass kTensor{"torch", "Tensor"};
 inline const PythonClass kParameter{"torch.nn.parameter", "Parameter"};
 inline const PythonClass kMemoryMappedTensor{"tensordict.memmap", "MemoryMappedTensor"};
 
-/// Holds a tensor entry.
+/// Holds a tensor entry. C++ has one class of tensors, so the class that a leaf has in Python is an
+/// attribute of its entry.
 struct Leaf {
   at::Tensor tensor;
   PythonClass cls = kTensor;

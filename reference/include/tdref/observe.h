@@ -1,14 +1,32 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <tdref/group.h>
+#include <tdref/plan.h>
+
 #include <cstddef>
+#include <memory>
+#include <vector>
 
 namespace tdref {
+
+/// One end of a transfer that waits for the other end to fit before it posts anything.
+struct Announcement {
+  Group group;
+  bool sends = true;
+  int group_rank = 0;  // the other rank, in `group`
+  std::vector<PlannedLeaf> messages;
+};
 
 /// Is told what operations do beside sending messages, in the order in which they do it.
 class Observer {
  public:
   virtual ~Observer() = default;
+
+  /// A transfer is about to be announced to its other end, which may never come. What is returned
+  /// is let go, by any thread, when its messages are posted or have failed, before anybody learns
+  /// of that.
+  virtual std::shared_ptr<void> announced(const Announcement& announcement) = 0;
 
   /// An object became this many bytes that are to travel: a tensordict, or the metadata of one.
   virtual void pickled(std::size_t nbytes) = 0;

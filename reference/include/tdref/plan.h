@@ -24,7 +24,8 @@ struct PlannedLeaf {
 /// Lists the messages of a leaf-wise transfer.
 ///
 /// Order   keys in code-point order at each level, a nested tensordict visited in its place; of a
-///         lazy stack all leaves of member 0, then of member 1, and so on, each under its number.
+///         lazy stack all leaves of member 0, then of member 1, and so on, each under its number; of
+///         a tensorclass its fields, as those of a tensordict.
 /// Wire    leaf i (from 0) has the tag `init_tag + i`, zero-element leaves included; non-tensor
 ///         data and nested tensordicts without leaves take none. With pseudo_rand the tags are
 ///         PseudoRandomTags(init_tag).

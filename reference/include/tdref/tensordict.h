@@ -44,7 +44,7 @@ class TensorDict final : public TensorDictBase {
   const Entry* find(const std::string& key) const;
   const Entry& get(const std::string& key) const;
   const Entry& get(const KeyPath& path) const;
-  /// Gives the nested TensorDict under a key for changes.
+  /// Gives the nested TensorDict under a key for changes, or the contents of a tensorclass.
   ///
   /// Errors  c10::TypeError: the entry is another one.
   TensorDict& edit_nested(const std::string& key);
@@ -75,12 +75,41 @@ class TensorDict final : public TensorDictBase {
   std::unordered_map<std::string, std::size_t> index_;
 };
 
+/// Holds the fields of a tensorclass as the entries of a TensorDict, beside the name of its class,
+/// which only Python has. Operations treat it as they treat its contents, and what they make of it,
+/// of its rows or of its copies has the class too.
+///
+/// A copy shares the memory of the tensors, as a copy of its contents does.
+///
+/// Source  tensordict 0.15.3 tensorclass
+class TensorClass final : public TensorDictBase {
+ public:
+  /// Takes over whether `contents` is locked and consolidated.
+  TensorClass(PythonClass cls, TensorDict contents);
+
+  const PythonClass& cls() const { return cls_; }
+  const TensorDict& contents() const { return contents_; }
+  /// Gives the fields for changes, which must leave the lock as it is.
+  TensorDict& edit_contents() { return contents_; }
+
+  /// Returns one of the same class with other contents.
+  TensorClass with(TensorDict contents) const { return {cls_, std::move(contents)}; }
+
+  void lock() override;
+  void unlock() override;
+
+ private:
+  PythonClass cls_;
+  TensorDict contents_;
+};
+
 /// Holds a tensordict of any kind by value.
 class AnyTensorDict {
  public:
   AnyTensorDict(TensorDict td) : data_(std::move(td)) {}
   AnyTensorDict(LazyStackedTensorDict td) : data_(std::move(td)) {}
   AnyTensorDict(PersistentTensorDict td) : data_(std::move(td)) {}
+  AnyTensorDict(TensorClass td) : data_(std::move(td)) {}
   /// Copies a tensordict of any kind.
   explicit AnyTensorDict(const TensorDictBase& td);
 
@@ -90,7 +119,7 @@ class AnyTensorDict {
   TensorDictBase* operator->() { return &**this; }
 
  private:
-  using Data = std::variant<TensorDict, LazyStackedTensorDict, PersistentTensorDict>;
+  using Data = std::variant<TensorDict, LazyStackedTensorDict, PersistentTensorDict, TensorClass>;
   static Data copy_of(const TensorDictBase& td);
 
   Data data_;
@@ -106,6 +135,7 @@ class Entry {
   Entry(TensorDict nested) : data_(AnyTensorDict(std::move(nested))) {}
   Entry(LazyStackedTensorDict nested) : data_(AnyTensorDict(std::move(nested))) {}
   Entry(PersistentTensorDict nested) : data_(AnyTensorDict(std::move(nested))) {}
+  Entry(TensorClass nested) : data_(AnyTensorDict(std::move(nested))) {}
   Entry(AnyTensorDict nested) : data_(std::move(nested)) {}
 
   const Leaf* leaf() const { return std::get_if<Leaf>(&data_); }

@@ -25,7 +25,8 @@ struct Consolidated {
   bool was_locked = false;
 };
 
-/// What TensorDict, LazyStackedTensorDict and PersistentTensorDict have in common. Operations take
+/// What TensorDict, LazyStackedTensorDict, PersistentTensorDict and TensorClass have in common.
+/// Operations take
 /// a tensordict of any kind; AnyTensorDict holds one.
 class TensorDictBase {
  public:
@@ -44,7 +45,8 @@ class TensorDictBase {
 
   /// Writes `source` into the tensors of this one. Keys that only this one has are kept, keys that
   /// only `source` has are added, non-tensor data is replaced, elements are converted to the dtype
-  /// they are written into. Of a lazy stack each member is written.
+  /// they are written into. Of a lazy stack each member is written. A tensorclass keeps its class,
+  /// whatever that of `source`.
   ///
   /// Errors  c10::Error, and nothing is written: a batch dimension that both have and that
   ///         differs, an entry of another kind or shape, a tensor whose elements share memory, a

@@ -12,8 +12,16 @@
 
 namespace tdref {
 
+/// Names a class that only Python has: its module, and the name that it has there.
+struct PythonClass {
+  std::string module;
+  std::string name;
+
+  bool operator==(const PythonClass&) const = default;
+};
+
 /// Holds a Python literal: what a tensordict may carry beside tensors, and what its metadata is
-/// made of.
+/// made of, which names classes too.
 ///
 /// Values copy and compare. A dict keeps its insertion order; two dicts compare equal in any order,
 /// as in Python.
@@ -41,6 +49,7 @@ class Value {
   Value(List data) : data_(std::move(data)) {}
   Value(Tuple data) : data_(std::move(data)) {}
   Value(Dict data) : data_(std::move(data)) {}
+  Value(PythonClass data) : data_(std::move(data)) {}
 
   bool is_none() const { return is<std::monostate>(); }
 
@@ -50,7 +59,7 @@ class Value {
   }
 
   /// Points at the data if it has type T (bool, std::int64_t, double, std::string, Bytes, List,
-  /// Tuple, Dict).
+  /// Tuple, Dict, PythonClass).
   template <typename T>
   const T* get_if() const {
     return std::get_if<T>(&data_);
@@ -79,7 +88,16 @@ class Value {
   bool operator==(const Value& other) const;
 
  private:
-  std::variant<std::monostate, bool, std::int64_t, double, std::string, Bytes, List, Tuple, Dict>
+  std::variant<std::monostate,
+               bool,
+               std::int64_t,
+               double,
+               std::string,
+               Bytes,
+               List,
+               Tuple,
+               Dict,
+               PythonClass>
       data_;
 };
 

@@ -31,4 +31,8 @@ LazyStackedTensorDict consolidate(const LazyStackedTensorDict& td) {
   return *consolidate(static_cast<const TensorDictBase&>(td))->as<LazyStackedTensorDict>();
 }
 
+TensorClass consolidate(const TensorClass& td) {
+  return *consolidate(static_cast<const TensorDictBase&>(td))->as<TensorClass>();
+}
+
 }  // namespace tdref

@@ -35,15 +35,22 @@ class MetadataWriter {
   MetadataWriter(const at::Tensor& storage, bool was_locked)
       : storage_(storage), was_locked_(was_locked) {}
 
+  /// Describes a root, whose class is not named.
   Value describe(const TensorDictBase& td) const {
     return visit_contents(
         td,
-        Overloaded{[&](const TensorDict& items) { return describe_items(items); },
+        Overloaded{[&](const TensorDict& items) { return describe_items("TensorDict", items); },
                    [&](const LazyStackedTensorDict& stack) { return describe_members(stack); }});
   }
 
  private:
-  Value describe_items(const TensorDict& td) const {
+  Value describe_below(const TensorDictBase& td) const {
+    const auto* tensorclass = td.as<TensorClass>();
+    return tensorclass == nullptr ? describe(td)
+                                  : describe_items(tensorclass->cls(), tensorclass->contents());
+  }
+
+  Value describe_items(Value cls, const TensorDict& td) const {
     Value::Dict non_tensors;
     Value::Dict leaves;
     Value::Dict nested;
@@ -53,7 +60,7 @@ class MetadataWriter {
       } else if (const auto* jagged = value.jagged()) {
         describe_jagged(key, *jagged, leaves);
       } else if (const auto* below = value.nested()) {
-        nested.emplace_back(nested_key(key), describe(*below));
+        nested.emplace_back(nested_key(key), describe_below(*below));
       } else if (value.non_tensor()->stacked) {
         nested.emplace_back(nested_key(key), describe_stack(td, *value.non_tensor()));
       } else {
@@ -63,7 +70,7 @@ class MetadataWriter {
                 {value.non_tensor()->data, int_list(td.batch_size()), device_text(td.device())}});
       }
     }
-    return assemble("TensorDict",
+    return assemble(std::move(cls),
                     std::move(non_tensors),
                     std::move(leaves),
                     Value::Dict{{"device", device_text(td.device())},
@@ -77,7 +84,7 @@ class MetadataWriter {
     const auto& name = stack.stack_dim_name();
     Value::Dict members;
     for (std::size_t i = 0; i < stack.members().size(); ++i) {
-      members.emplace_back(member_key(i), describe(*stack.members()[i]));
+      members.emplace_back(member_key(i), describe_below(*stack.members()[i]));
     }
     return assemble("LazyStackedTensorDict",
                     {},
@@ -88,12 +95,12 @@ class MetadataWriter {
                     std::move(members));
   }
 
-  static Value assemble(const char* cls,
+  static Value assemble(Value cls,
                         Value::Dict non_tensors,
                         Value::Dict leaves,
                         Value::Dict cls_metadata,
                         Value::Dict nested) {
-    Value::Dict metadata{{"cls", cls},
+    Value::Dict metadata{{"cls", std::move(cls)},
                          {"non_tensors", std::move(non_tensors)},
                          {"leaves", std::move(leaves)},
                          {"cls_metadata", std::move(cls_metadata)}};

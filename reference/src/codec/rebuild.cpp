@@ -22,14 +22,18 @@ class Rebuilder {
 
   AnyTensorDict tensordict(const Value& metadata, int depth = 0) {
     check_depth(depth);
-    const auto& cls = field<std::string>(metadata, "cls");
+    const auto& value = any_field(metadata, "cls");
+    if (const auto* tensorclass = value.get_if<PythonClass>()) {
+      return TensorClass(*tensorclass, plain(metadata, depth));
+    }
+    const auto& cls = text(value, "a class");
     if (cls == "LazyStackedTensorDict") {
       return lazy_stack(metadata, depth);
     }
     TORCH_CHECK_VALUE(cls == "TensorDict",
                       "metadata names the class '",
                       cls,
-                      "'; known are 'TensorDict' and 'LazyStackedTensorDict'");
+                      "'; known are 'TensorDict', 'LazyStackedTensorDict' and tensorclasses");
     return plain(metadata, depth);
   }
 
@@ -108,17 +112,17 @@ class Rebuilder {
   }
 
   Entry nested(const Value& metadata, int depth) {
-    if (field<std::string>(metadata, "cls") == "NonTensorStack") {
+    if (any_field(metadata, "cls") == Value("NonTensorStack")) {
       return NonTensor{non_tensor_stack(metadata, depth), true};
     }
     return tensordict(metadata, depth);
   }
 
   static Value non_tensor_data(const Value& value) {
-    const auto* fields = value.get_if<Value::Tuple>();
-    TORCH_CHECK_VALUE(fields != nullptr && fields->items.size() == 3,
+    const auto* fields = value.sequence();
+    TORCH_CHECK_VALUE(fields != nullptr && fields->size() == 3,
                       "metadata describes non-tensor data by (data, batch_size, device)");
-    return fields->items[0];
+    return (*fields)[0];
   }
 
   Value non_tensor_stack(const Value& metadata, int depth) {

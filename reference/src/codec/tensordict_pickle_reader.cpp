@@ -19,6 +19,8 @@ using Global = PickleObject::Global;
 constexpr std::size_t kEntryBytes = 64;
 // How many files a pickle may name: what is read from them does not count as part of the message.
 constexpr int kMaxFiles = 64;
+// Where the tensorclasses are that hold non-tensor data.
+constexpr std::string_view kOfTensordict = "tensordict.tensorclass";
 
 bool is_tensordict_class(const Global& cls) {
   return cls == Global{"tensordict._td", "TensorDict"} || cls == Global{"tensordict", "TensorDict"};
@@ -36,6 +38,9 @@ class TensorDictReader {
       TORCH_CHECK_VALUE(++files_ <= kMaxFiles, "the pickle names more than ", kMaxFiles, " files");
       return read_persistent(objects_, id);
     }
+    if (is_tensorclass(id)) {
+      return read_tensorclass(id, depth);
+    }
     const auto* callee = objects_.callee(id);
     TORCH_CHECK_VALUE(callee != nullptr && is_tensordict_call(*callee),
                       "the pickle holds ",
@@ -49,16 +54,65 @@ class TensorDictReader {
     if (cls == Global{"tensordict._lazy", "LazyStackedTensorDict"}) {
       return read_lazy_stack(arguments[1], depth);
     }
-    TORCH_CHECK_VALUE(is_tensordict_class(cls),
-                      "the pickle holds a ",
-                      cls.module,
-                      '.',
-                      cls.name,
-                      "; allowed are TensorDict, LazyStackedTensorDict and PersistentTensorDict");
+    TORCH_CHECK_VALUE(
+        is_tensordict_class(cls),
+        "the pickle holds a ",
+        cls.module,
+        '.',
+        cls.name,
+        "; allowed are TensorDict, LazyStackedTensorDict, PersistentTensorDict and tensorclasses");
     return read_state(arguments[1], depth);
   }
 
  private:
+  // An object of any class that a tensordict says to be made of; non-tensor data is one too.
+  bool is_tensorclass(ObjectId id) const {
+    const auto* cls = objects_.callee(id);
+    if (cls == nullptr || cls->module == kOfTensordict) {
+      return false;
+    }
+    const auto state = objects_.get<PickleObject::Call>(id, "an object").state;
+    return state.has_value() && objects_.get_if<PickleObject::Dict>(*state) != nullptr &&
+           objects_.find(*state, "tensordict").has_value() &&
+           objects_.find(*state, "non_tensordict").has_value();
+  }
+
+  AnyTensorDict read_tensorclass(ObjectId id, int depth) {
+    const auto* cls = objects_.callee(id);
+    const auto state = *objects_.get<PickleObject::Call>(id, "a tensorclass").state;
+    const auto fields_elsewhere = objects_.field(state, "non_tensordict");
+    for (const auto& [_, value] :
+         objects_.get<PickleObject::Dict>(fields_elsewhere, "non_tensordict").items) {
+      TORCH_CHECK_VALUE(objects_.get_if<std::monostate>(value) != nullptr,
+                        "the pickle has a tensorclass with a field outside of its tensordict; "
+                        "allowed is None");
+    }
+    budget_.spend(cls->module.size() + cls->name.size());
+    return of_class({std::string(cls->module), std::string(cls->name)},
+                    read(objects_.field(state, "tensordict"), depth + 1));
+  }
+
+  // Tensorclasses that Python stacks lazily are a tensorclass of a lazy stack there.
+  AnyTensorDict of_class(const PythonClass& cls, const AnyTensorDict& contents) {
+    if (const auto* items = contents->as<TensorDict>()) {
+      return TensorClass(cls, *items);
+    }
+    const auto* stack = contents->as<LazyStackedTensorDict>();
+    TORCH_CHECK_VALUE(stack != nullptr,
+                      "the pickle has a tensorclass of another tensordict; allowed are TensorDict "
+                      "and LazyStackedTensorDict");
+    std::vector<AnyTensorDict> members;
+    for (const auto& member : stack->members()) {
+      budget_.spend(kEntryBytes + cls.module.size() + cls.name.size());
+      members.push_back(of_class(cls, member));
+    }
+    LazyStackedTensorDict result(std::move(members), stack->stack_dim(), stack->stack_dim_name());
+    if (stack->is_locked()) {
+      result.lock();
+    }
+    return result;
+  }
+
   static bool is_tensordict_call(const Global& callee) {
     return callee.module == "tensordict._reductions" &&
            (callee.name == "_make_td" || callee.name == "_rebuild_tensordict_files_consolidated");
@@ -92,13 +146,14 @@ class TensorDictReader {
   Entry read_entry(ObjectId id, int depth) {
     check_depth(depth);
     const auto* callee = objects_.callee(id);
-    if (callee != nullptr && (is_tensordict_call(*callee) || is_persistent(objects_, id))) {
+    if (callee != nullptr &&
+        (is_tensordict_call(*callee) || is_persistent(objects_, id) || is_tensorclass(id))) {
       return read(id, depth);
     }
     if (tensors_.is_jagged(id)) {
       return tensors_.read_jagged(id);
     }
-    if (callee != nullptr && callee->module == "tensordict.tensorclass") {
+    if (callee != nullptr && callee->module == kOfTensordict) {
       const bool is_stack = callee->name == "NonTensorStack";
       return NonTensor{read_data(id, depth), is_stack};
     }
@@ -110,9 +165,8 @@ class TensorDictReader {
     check_depth(depth);
     const auto* callee = objects_.callee(id);
     const auto state = objects_.get<PickleObject::Call>(id, "non-tensor data").state;
-    TORCH_CHECK_VALUE(
-        callee != nullptr && callee->module == "tensordict.tensorclass" && state.has_value(),
-        "the pickle has non-tensor data of another form");
+    TORCH_CHECK_VALUE(callee != nullptr && callee->module == kOfTensordict && state.has_value(),
+                      "the pickle has non-tensor data of another form");
     if (callee->name == "NonTensorStack") {
       check_stacked_along_first(*state);
       Value::List members;

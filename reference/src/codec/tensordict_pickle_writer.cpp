@@ -2,6 +2,7 @@
 #include <tdref/consolidate.h>
 #include <tdref/pickle.h>
 
+#include <functional>
 #include <optional>
 
 #include "codec/persistent_pickle.h"
@@ -18,12 +19,26 @@ class TensorDictWriter {
   std::string finish() && { return std::move(writer_).finish(); }
 
   void write(const TensorDictBase& td) {
-    visit_kind(td,
-               Overloaded{[&](const TensorDict& plain) { write_items(plain); },
-                          [&](const LazyStackedTensorDict& stack) { write_members(stack); },
-                          [&](const PersistentTensorDict& persistent) {
-                            write_persistent(writer_, persistent);
-                          }});
+    visit_kind(
+        td,
+        Overloaded{
+            [&](const TensorDict& plain) { write_items(plain); },
+            [&](const LazyStackedTensorDict& stack) { write_members(stack); },
+            [&](const PersistentTensorDict& persistent) { write_persistent(writer_, persistent); },
+            [&](const TensorClass& tensorclass) {
+              write_object(tensorclass.cls(), [&] { write_items(tensorclass.contents()); });
+            }});
+  }
+
+  // A tensorclass: its tensordict, in which its non-tensor fields are too.
+  void write_object(const PythonClass& cls, const std::function<void()>& write_contents) {
+    writer_.begin_object(cls.module, cls.name);
+    writer_.text("tensordict");
+    write_contents();
+    writer_.text("non_tensordict");
+    writer_.begin_dict();
+    writer_.end_dict();
+    writer_.end_object();
   }
 
   void write_consolidated(const Value& metadata, const at::Tensor& storage) {
@@ -203,7 +218,12 @@ std::optional<Value> metadata_if_it_can_be_named(const TensorDictBase& td) {
 std::string pickle_tensordict(const TensorDictBase& td) {
   TensorDictWriter writer;
   if (const auto metadata = metadata_if_it_can_be_named(td)) {
-    writer.write_consolidated(*metadata, td.consolidated().storage);
+    const auto write = [&] { writer.write_consolidated(*metadata, td.consolidated().storage); };
+    if (const auto* tensorclass = td.as<TensorClass>()) {
+      writer.write_object(tensorclass->cls(), write);
+    } else {
+      write();
+    }
   } else {
     writer.write(td);
   }

@@ -10,6 +10,8 @@ namespace {
 
 // A Value takes more than this, but no more than a few times.
 constexpr std::size_t kObjectBytes = 16;
+// The only key under which an object that is not a literal may stand.
+constexpr const char* kClassKey = "cls";
 
 class ValueReader {
  public:
@@ -43,7 +45,8 @@ class ValueReader {
     Value::Dict items;
     for (const auto& [key, value] : data.items) {
       auto name = read(key, depth + 1);
-      items.emplace_back(std::move(name), read(value, depth + 1));
+      auto item = name == Value(kClassKey) ? read_class(value, depth + 1) : read(value, depth + 1);
+      items.emplace_back(std::move(name), std::move(item));
     }
     return items;
   }
@@ -52,7 +55,17 @@ class ValueReader {
     TORCH_CHECK_VALUE(
         false,
         "the pickle holds an object that is not a literal; allowed are None, bool, int, "
-        "float, str, bytes, list, tuple and dict");
+        "float, str, bytes, list, tuple and dict, and under 'cls' a class");
+  }
+
+  // Metadata names a class, which is not looked for.
+  Value read_class(ObjectId id, int depth) {
+    const auto* cls = objects_.get_if<PickleObject::Global>(id);
+    if (cls == nullptr) {
+      return read(id, depth);
+    }
+    budget_.spend(kObjectBytes + cls->module.size() + cls->name.size());
+    return PythonClass{std::string(cls->module), std::string(cls->name)};
   }
 
   Value::List read_all(const std::vector<ObjectId>& ids, int depth) {
@@ -92,6 +105,7 @@ struct ValueWriter {
     write_all(writer, data.items);
     writer.end_tuple();
   }
+  void operator()(const PythonClass& cls) { writer.global(cls.module, cls.name); }
   void operator()(const Value::Dict& data) {
     writer.begin_dict();
     for (const auto& [key, value] : data) {

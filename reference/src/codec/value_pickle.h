@@ -9,7 +9,8 @@
 
 namespace tdref {
 
-/// Copies a literal out of a pickle; sharing is lost.
+/// Copies a literal out of a pickle; sharing is lost. The item `cls` of a dict may be a class, which
+/// is named and not looked for.
 ///
 /// Errors  c10::ValueError: an object that is not a literal, too deep, or too large for its
 ///         message.

@@ -12,6 +12,7 @@ PendingTransfer::PendingTransfer(Proposal proposal, std::string what)
 
 std::function<Works()> PendingTransfer::settle(const End& here, const End& there) {
   const std::lock_guard lock(mutex_);
+  proposal_.announcement.reset();
   try {
     const auto problem = difference(here, there);
     TORCH_CHECK_VALUE(
@@ -32,6 +33,7 @@ std::function<Works()> PendingTransfer::fail(std::exception_ptr error) {
   if (is_settled_) {
     return nullptr;
   }
+  proposal_.announcement.reset();
   error_ = std::move(error);
   is_settled_ = true;
   settled_.notify_all();

@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <exception>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <string>
 
@@ -20,6 +21,8 @@ struct Proposal {
   /// Posts all messages. Called once, by any thread, when the other end fits; empty for a refusal,
   /// and where there are none.
   std::function<Works()> post;
+  /// Shows an observer that this end waits; null if nobody looks.
+  std::shared_ptr<void> announcement = nullptr;
 };
 
 /// Holds one end of a transfer from its note until its messages are posted, or it has failed: until

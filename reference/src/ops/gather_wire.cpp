@@ -2,18 +2,16 @@
 #include "ops/gather_wire.h"
 
 #include <ATen/ops/cat.h>
-#include <ATen/ops/empty.h>
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
 #include <tdref/consolidate.h>
 #include <tdref/pickle.h>
 
 #include <algorithm>
-#include <cstring>
 #include <optional>
-#include <string_view>
 
 #include "codec/observer.h"
+#include "ops/pickle_message.h"
 #include "tree/walk.h"
 
 namespace tdref {
@@ -35,19 +33,6 @@ bool is_kept_by_a_storage(const TensorDictBase& td) {
   return kept;
 }
 
-at::Tensor pickle_to_send(std::string_view pickle) {
-  const auto tensor = at::empty({static_cast<std::int64_t>(pickle.size())}, at::kByte);
-  std::memcpy(tensor.mutable_data_ptr(), pickle.data(), pickle.size());
-  if (Observer* observer = current_observer()) {
-    observer->pickled(pickle.size());
-  }
-  return tensor;
-}
-
-std::string_view as_bytes(const at::Tensor& tensor) {
-  return {static_cast<const char*>(tensor.const_data_ptr()), tensor.nbytes()};
-}
-
 std::optional<GatherMessage> encode_storage(const TensorDictBase& td) {
   if (!is_kept_by_a_storage(td)) {
     return std::nullopt;
@@ -55,7 +40,7 @@ std::optional<GatherMessage> encode_storage(const TensorDictBase& td) {
   try {
     const auto consolidated = consolidate(td);
     const auto& storage = consolidated->consolidated().storage;
-    const auto metadata = pickle_to_send(pickle_value(consolidated_metadata(*consolidated)));
+    const auto metadata = pickle_message(pickle_value(consolidated_metadata(*consolidated)));
     return GatherMessage{GatherKind::kStorage, storage.numel(), at::cat({storage, metadata})};
   } catch (const c10::NotImplementedError&) {
     return std::nullopt;  // the pickle may still work
@@ -107,7 +92,10 @@ GatherMessage encode(const TensorDictBase& td, GatherWire wire) {
       return *std::move(message);
     }
   }
-  return {GatherKind::kPickle, 0, pickle_to_send(pickle_tensordict(td))};
+  // As the metadata of a storage does not name the class at the root, a pickle does not either.
+  const auto* tensorclass = td.as<TensorClass>();
+  const TensorDictBase& contents = tensorclass == nullptr ? td : tensorclass->contents();
+  return {GatherKind::kPickle, 0, pickle_message(pickle_tensordict(contents))};
 }
 
 std::vector<GatherMessage> gather_messages(const Group& group,

@@ -3,6 +3,9 @@
 
 #include <c10/util/StringUtil.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "codec/layout.h"
 #include "tree/walk.h"
 
@@ -59,12 +62,20 @@ std::string describe_storage(const TensorDictBase& td) {
   std::string text = c10::str("one consolidated message of ",
                               is_consolidated ? storage->numel() : layout.total_bytes,
                               " bytes");
+  // By place rather than by insertion: what was rebuilt from metadata has the leaves of a level
+  // before those of its nested tensordicts, wherever they lie.
+  std::vector<std::pair<std::int64_t, std::string>> lines;
   auto span = layout.spans.begin();
   for_each_tensor(td, [&](const KeyPath& key, const at::Tensor& tensor) {
-    append_leaf(text, key, tensor);
-    text += " from byte ";
-    text += std::to_string(is_consolidated ? start_in(*storage, tensor) : (span++)->start);
+    const auto start = is_consolidated ? start_in(*storage, tensor) : (span++)->start;
+    std::string line;
+    append_leaf(line, key, tensor);
+    lines.emplace_back(start, std::move(line) + " from byte " + std::to_string(start));
   });
+  std::sort(lines.begin(), lines.end());
+  for (const auto& [start, line] : lines) {
+    text += line;
+  }
   return text;
 }
 

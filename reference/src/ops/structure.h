@@ -13,7 +13,7 @@ namespace tdref {
 std::string describe_leaves(const std::vector<PlannedLeaf>& plan, const TagOptions& tags);
 
 /// Writes what the consolidated storage of a tensordict holds, or would hold: one line for its size
-/// and one for each leaf, in insertion order, with the byte at which it starts.
+/// and one for each leaf, in the order of the bytes at which they start.
 std::string describe_storage(const TensorDictBase& td);
 
 }  // namespace tdref

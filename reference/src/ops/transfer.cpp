@@ -7,6 +7,7 @@
 
 #include "codec/elements.h"
 #include "codec/layout.h"
+#include "codec/observer.h"
 #include "codec/pack.h"
 #include "group/conversation.h"
 #include "group/work.h"
@@ -101,22 +102,15 @@ Transfer plan(const Peer& peer,
               Side side,
               const TensorDictBase& td,
               const TransferOptions& options) {
-  Transfer transfer{
-      peer, side, {}, options.consolidated ? kConsolidatedTag : first_tag(options.tags), {}};
-  try {
+  const auto tag = options.consolidated ? kConsolidatedTag : first_tag(options.tags);
+  return plan_with({peer, side, {}, tag, {}}, [&](Transfer& transfer) {
     transfer.messages =
         side == Side::kSends ? messages_to_send(td, options) : messages_to_receive(td, options);
     if (conversation_about(transfer) != nullptr) {
       transfer.structure = options.consolidated ? describe_storage(td)
                                                 : describe_leaves(transfer.messages, options.tags);
     }
-    return transfer;
-  } catch (c10::Error& error) {
-    refuse(transfer, error);
-    error.add_context(c10::str(
-        side == Side::kSends ? "send to" : "receipt from", " group rank ", peer.group_rank));
-    throw;
-  }
+  });
 }
 
 Works post(const Transfer& transfer) {
@@ -131,16 +125,39 @@ Works post(const Transfer& transfer) {
   return works;
 }
 
+std::shared_ptr<void> show_announcement(const Transfer& transfer) {
+  auto* observer = current_observer();
+  if (observer == nullptr) {
+    return nullptr;
+  }
+  const auto& [group, group_rank] = transfer.peer;
+  return observer->announced({group, transfer.side == Side::kSends, group_rank, transfer.messages});
+}
+
 Proposal proposal_of(const Transfer& transfer) {
   Proposal proposal{
-      {Note::Kind::kStructure, transfer.side, *transfer.first_tag, transfer.structure}, nullptr};
+      {Note::Kind::kStructure, transfer.side, *transfer.first_tag, transfer.structure}, {}};
   if (!transfer.messages.empty()) {
     proposal.post = [transfer] { return post(transfer); };
+    proposal.announcement = show_announcement(transfer);
   }
   return proposal;
 }
 
 }  // namespace
+
+Transfer plan_with(Transfer transfer, const std::function<void(Transfer&)>& plan) {
+  try {
+    plan(transfer);
+    return transfer;
+  } catch (c10::Error& error) {
+    refuse(transfer, error);
+    error.add_context(c10::str(transfer.side == Side::kSends ? "send to" : "receipt from",
+                               " group rank ",
+                               transfer.peer.group_rank));
+    throw;
+  }
+}
 
 Transfer plan_send(const Peer& peer, const TensorDictBase& td, const TransferOptions& options) {
   return plan(peer, Side::kSends, td, options);

@@ -5,6 +5,7 @@
 #include <tdref/tensordict.h>
 #include <tdref/work.h>
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,6 +32,12 @@ struct Transfer {
   /// Describes the messages in words; empty if nothing compares them with the other end's.
   std::string structure;
 };
+
+/// Lets `plan` complete a transfer.
+///
+/// Peer    is told of the error of `plan`, if both ranks compare.
+/// Errors  those of `plan`, which then name the side and the peer.
+Transfer plan_with(Transfer transfer, const std::function<void(Transfer&)>& plan);
 
 /// Plans a send. Of a tensordict that is not consolidated only the storage is made, which, unlike
 /// its views, needs no aligned leaves.

@@ -39,7 +39,7 @@ Entry select_entry(const Item& item, std::int64_t dim, std::int64_t index) {
   return select_data(key, *value.non_tensor(), dim, index);
 }
 
-AnyTensorDict select_items(const TensorDict& td, std::int64_t dim, std::int64_t index) {
+TensorDict select_items(const TensorDict& td, std::int64_t dim, std::int64_t index) {
   TensorDict row(without(td.batch_size(), dim), td.device());
   for (const auto& item : td.items()) {
     row.set(item.key, select_entry(item, dim, index));
@@ -66,10 +66,13 @@ AnyTensorDict select_member(const LazyStackedTensorDict& stack,
 }  // namespace
 
 AnyTensorDict select(const TensorDictBase& td, std::int64_t dim, std::int64_t index) {
+  if (const auto* tensorclass = td.as<TensorClass>()) {
+    return tensorclass->with(select_items(tensorclass->contents(), dim, index));
+  }
   return visit_contents(
       td,
       Overloaded{
-          [&](const TensorDict& items) { return select_items(items, dim, index); },
+          [&](const TensorDict& items) -> AnyTensorDict { return select_items(items, dim, index); },
           [&](const LazyStackedTensorDict& stack) { return select_member(stack, dim, index); }});
 }
 

@@ -135,6 +135,29 @@ LazyStackedTensorDict stack_members(const std::vector<AnyTensorDict>& rows, std:
                                first.stack_dim_name());
 }
 
+bool are_of_one_class(const std::vector<AnyTensorDict>& rows) {
+  const auto* first = rows.front()->as<TensorClass>();
+  return first != nullptr && std::all_of(rows.begin(), rows.end(), [&](const AnyTensorDict& row) {
+           const auto* other = row->as<TensorClass>();
+           return other != nullptr && other->cls() == first->cls();
+         });
+}
+
+bool are_plain(const std::vector<AnyTensorDict>& rows) {
+  return std::all_of(rows.begin(), rows.end(), [](const AnyTensorDict& row) {
+    return row->as<TensorDict>() != nullptr;
+  });
+}
+
+// Not dense: lazy stacks below them stay lazy.
+std::vector<TensorDict> as_they_are(const std::vector<AnyTensorDict>& rows) {
+  std::vector<TensorDict> items;
+  for (const auto& row : rows) {
+    items.push_back(*items_of(*row));
+  }
+  return items;
+}
+
 std::vector<TensorDict> all_dense(const std::vector<AnyTensorDict>& rows) {
   std::vector<TensorDict> dense;
   for (const auto& row : rows) {
@@ -148,7 +171,12 @@ TensorDict dense_items(const TensorDict& td) {
   dense.set_names(td.names());
   for (const auto& [key, value] : td.items()) {
     const auto* nested = value.nested();
-    dense.set(key, nested == nullptr ? value : Entry(to_dense(*nested)));
+    const auto* tensorclass = nested == nullptr ? nullptr : nested->as<TensorClass>();
+    if (tensorclass != nullptr) {
+      dense.set(key, tensorclass->with(to_dense(*nested)));
+    } else {
+      dense.set(key, nested == nullptr ? value : Entry(to_dense(*nested)));
+    }
   }
   return dense;
 }
@@ -170,27 +198,22 @@ AnyTensorDict stack(const std::vector<AnyTensorDict>& rows, std::int64_t dim) {
   if (are_lazy_alike(rows)) {
     return stack_members(rows, dim);
   }
-  const bool plain = std::all_of(rows.begin(), rows.end(), [](const AnyTensorDict& row) {
-    return row->as<TensorDict>() != nullptr;
-  });
-  if (!plain) {
-    return stack_dense(all_dense(rows), dim);
+  if (are_of_one_class(rows)) {
+    return rows.front()->as<TensorClass>()->with(stack_dense(as_they_are(rows), dim));
   }
-  std::vector<TensorDict> as_they_are;  // not dense: lazy stacks below them stay lazy
-  for (const auto& row : rows) {
-    as_they_are.push_back(*row->as<TensorDict>());
-  }
-  return stack_dense(as_they_are, dim);
+  return stack_dense(are_plain(rows) ? as_they_are(rows) : all_dense(rows), dim);
 }
 
 TensorDict to_dense(const TensorDictBase& td) {
   return visit_kind(
       td,
-      Overloaded{[](const TensorDict& plain) { return dense_items(plain); },
-                 [](const LazyStackedTensorDict& stack) {
-                   return stack_dense(all_dense(stack.members()), stack.stack_dim());
-                 },
-                 [](const PersistentTensorDict& persistent) { return persistent.contents(); }});
+      Overloaded{
+          [](const TensorDict& plain) { return dense_items(plain); },
+          [](const LazyStackedTensorDict& stack) {
+            return stack_dense(all_dense(stack.members()), stack.stack_dim());
+          },
+          [](const PersistentTensorDict& persistent) { return persistent.contents(); },
+          [](const TensorClass& tensorclass) { return dense_items(tensorclass.contents()); }});
 }
 
 }  // namespace tdref

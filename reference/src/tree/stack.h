@@ -14,7 +14,8 @@ Shape with_stack_dim(Shape batch_size, std::int64_t stack_dim, std::size_t count
 
 /// Stacks tensordicts along a new dimension; non-tensor data becomes a stack of the data of each
 /// row. Lazy stacks of the same dimension and number of members stay lazy: members are stacked with
-/// members. Rows of different kinds become dense first.
+/// members. Tensorclasses of one class stay of it. Rows of different kinds or classes become dense
+/// first.
 ///
 /// Order   of the keys: that of the first row.
 /// Shapes  rows have one batch size *B and equal keys and shapes, or the members of lazy stacks do;
@@ -25,6 +26,7 @@ Shape with_stack_dim(Shape batch_size, std::int64_t stack_dim, std::size_t count
 AnyTensorDict stack(const std::vector<AnyTensorDict>& rows, std::int64_t dim = 0);
 
 /// Copies a tensordict of any kind into one that holds one tensor under each key, here and below.
+/// Below it a tensorclass stays one.
 ///
 /// Errors  as stack().
 TensorDict to_dense(const TensorDictBase& td);

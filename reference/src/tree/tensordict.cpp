@@ -105,7 +105,7 @@ const Entry& TensorDict::get(const KeyPath& path) const {
   TORCH_CHECK_VALUE(!path.empty(), "a key path names at least one key");
   const Entry* entry = &get(path.front());
   for (auto key = path.begin() + 1; key != path.end(); ++key) {
-    const auto* nested = entry->nested() == nullptr ? nullptr : entry->nested()->as<TensorDict>();
+    const auto* nested = entry->nested() == nullptr ? nullptr : items_of(*entry->nested());
     TDREF_CHECK_WITH(KeyError,
                      nested != nullptr && nested->contains(*key),
                      "key ",
@@ -120,8 +120,9 @@ TensorDict& TensorDict::edit_nested(const std::string& key) {
   check_unlocked(key);
   get(key);
   auto* nested = find(key)->nested();
-  auto* td = nested == nullptr ? nullptr : nested->as<TensorDict>();
-  TORCH_CHECK_TYPE(td != nullptr, "the entry '", key, "' is not a TensorDict");
+  auto* td = nested == nullptr ? nullptr : items_of(*nested);
+  TORCH_CHECK_TYPE(
+      td != nullptr, "the entry '", key, "' is neither a TensorDict nor a tensorclass");
   return *td;
 }
 

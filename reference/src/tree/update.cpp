@@ -84,6 +84,9 @@ class InPlaceUpdate {
   static void check_fits(const TensorDictBase& target, const TensorDictBase& source) {
     visit_kind(target,
                Overloaded{[&](const TensorDict& plain) { check_items_fit(plain, source); },
+                          [&](const TensorClass& tensorclass) {
+                            check_items_fit(tensorclass.contents(), source);
+                          },
                           [&](const LazyStackedTensorDict& stack) {
                             const auto rows = rows_for(stack, source);
                             for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -104,21 +107,21 @@ class InPlaceUpdate {
       for (std::size_t i = 0; i < rows.size(); ++i) {
         write(*stack->edit_members()[i], *rows[i]);
       }
-    } else if (const auto* plain = source.as<TensorDict>()) {
-      write_items(*target.as<TensorDict>(), *plain);
+    } else if (const auto* items = items_of(source)) {
+      write_items(*items_of(target), *items);
     } else {
-      write_items(*target.as<TensorDict>(), to_dense(source));
+      write_items(*items_of(target), to_dense(source));
     }
   }
 
  private:
   static void check_items_fit(const TensorDict& target, const TensorDictBase& source) {
-    const auto* plain = source.as<TensorDict>();
-    if (plain == nullptr) {
+    const auto* items = items_of(source);
+    if (items == nullptr) {
       return check_items_fit(target, to_dense(source));
     }
     check_batch_size(target, source);
-    for (const auto& [key, value] : plain->items()) {
+    for (const auto& [key, value] : items->items()) {
       const auto* place = target.find(key);
       if (place == nullptr) {
         TORCH_CHECK(!target.is_locked(),

@@ -34,7 +34,7 @@ const Value* Value::find(std::string_view key) const {
 
 const char* Value::type_name() const {
   static constexpr const char* kNames[] = {
-      "None", "bool", "int", "float", "str", "bytes", "list", "tuple", "dict"};
+      "None", "bool", "int", "float", "str", "bytes", "list", "tuple", "dict", "type"};
   static_assert(std::size(kNames) == std::variant_size_v<decltype(data_)>);
   return kNames[data_.index()];
 }

@@ -114,11 +114,14 @@ void for_each_tensor(const TensorDictBase& td,
 }
 
 bool holds_persistent(const TensorDictBase& td) {
-  return visit_kind(
+  if (td.as<PersistentTensorDict>() != nullptr) {
+    return true;
+  }
+  return visit_contents(
       td,
-      Overloaded{[](const TensorDict& plain) {
+      Overloaded{[](const TensorDict& items) {
                    return std::any_of(
-                       plain.items().begin(), plain.items().end(), [](const Item& item) {
+                       items.items().begin(), items.items().end(), [](const Item& item) {
                          const auto* nested = item.value.nested();
                          return nested != nullptr && holds_persistent(*nested);
                        });
@@ -127,11 +130,13 @@ bool holds_persistent(const TensorDictBase& td) {
                    return std::any_of(stack.members().begin(),
                                       stack.members().end(),
                                       [](const auto& member) { return holds_persistent(*member); });
-                 },
-                 [](const PersistentTensorDict&) { return true; }});
+                 }});
 }
 
 AnyTensorDict map_tensors(const TensorDictBase& td, const MapTensor& map) {
+  if (const auto* tensorclass = td.as<TensorClass>()) {
+    return tensorclass->with(map_items(tensorclass->contents(), map));
+  }
   return visit_contents(
       td,
       Overloaded{[&](const TensorDict& items) -> AnyTensorDict { return map_items(items, map); },

@@ -26,7 +26,7 @@ void for_each_tensor(const TensorDictBase& td,
                      const std::function<void(const KeyPath&, const at::Tensor&)>& visit);
 
 /// Copies a tensordict with other tensors in its leaves, visited as for_each_tensor() does; the
-/// copy is not locked, and a persistent tensordict becomes one in memory.
+/// copy is not locked, and a persistent tensordict becomes one in memory; a tensorclass stays one.
 AnyTensorDict map_tensors(const TensorDictBase& td,
                           const std::function<at::Tensor(const at::Tensor&)>& map);
 

@@ -10,16 +10,18 @@ import torch.distributed as dist
 from tensordict import TensorDictBase
 
 from .errors import AdapterError, call
-from .groups import drop_groups, make_groups
+from .groups import drop_groups, make_groups, make_store, timeout_of
 from .messages import Join
+from .pipes import Pipes
 from .snapshots import Snapshots
+from .tensorclasses import forget
 from .transcript import Transcript, watch
 
 T = TypeVar("T")
 
 
 class Case:
-    """The values, the pending operations and the groups, each under its name."""
+    """The values, the pending operations, the groups and the pipes, each under its name."""
 
     def __init__(self) -> None:
         self.values: dict[str, TensorDictBase] = {}
@@ -28,6 +30,7 @@ class Case:
         self.snapshots = Snapshots()
         self.transcript = Transcript()
         self._groups: dict[str, dist.ProcessGroup] = {}
+        self._pipes: Pipes | None = None
         self._folder: Path | None = None
         self._file_count = 0
         self._store_folder: str | None = None
@@ -37,7 +40,9 @@ class Case:
             raise AdapterError("this rank has joined already; reset comes first")
         self._store_folder = str(Path(join.store.path).parent)
         watch(self.transcript)
-        self._groups = make_groups(join)
+        store = make_store(join)
+        self._groups = make_groups(join, store)
+        self._pipes = Pipes(join.rank, store, timeout_of(join))
         self.transcript.name_groups(self._groups, join)
 
     def value(self, name: str) -> TensorDictBase:
@@ -59,6 +64,12 @@ class Case:
     def group(self, name: str) -> dist.ProcessGroup:
         return lookup(self._groups, name, "group")
 
+    @property
+    def pipes(self) -> Pipes:
+        if self._pipes is None:
+            raise AdapterError("this rank has not joined yet")
+        return self._pipes
+
     def new_file(self) -> Path:
         """Returns the path of a file that does not exist yet, to hold a value.
 
@@ -75,11 +86,15 @@ class Case:
         return {"values": len(self.values), "works": sum(map(len, pending))}
 
     def close(self) -> None:
-        """Closes the groups, drops everything and removes the files."""
+        """Closes the groups and the pipes, drops everything and removes the files."""
         watch(None)
+        if self._pipes is not None:
+            self._pipes.close_all()
+            self._pipes = None
         self.transcript = Transcript()
         self._groups = {}
         self.values.clear()
+        forget()
         self._works.clear()
         drop_groups()
         if self._folder is not None:

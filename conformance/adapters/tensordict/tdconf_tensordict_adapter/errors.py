@@ -67,12 +67,22 @@ GLOO_TEXTS = (
 )
 
 
+# The package of pipes may not be there to be imported, and has no other base than this one.
+UCXX_ERROR = ("ucxx", "UCXXError")
+
+
+def is_of_ucxx(error: Exception) -> bool:
+    return UCXX_ERROR in [(kind.__module__, kind.__name__) for kind in type(error).__mro__]
+
+
 def category_of(error: Exception) -> str:
     """Sorts an exception into the categories of the protocol."""
     if isinstance(error, dist.DistError) or type(error) is RuntimeError:
         for text, category in GLOO_TEXTS:
             if text in str(error):
                 return category
+    if is_of_ucxx(error):
+        return "timeout" if "TimedOut" in type(error).__name__ else "connection"
     for kind, category in CATEGORIES:
         if isinstance(error, kind):
             return category

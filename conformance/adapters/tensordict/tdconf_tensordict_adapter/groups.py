@@ -9,15 +9,18 @@ import torch.distributed as dist
 
 from .errors import AdapterError, call
 from .messages import Group, Join
+from .pipes import pin_to_loopback
 
 
 def pin_interface(judge_host: str) -> None:
-    """Keeps gloo on the loopback interface when the judge is on it, whatever the host is called.
+    """Keeps gloo and UCX on the loopback interface when the judge is on it.
 
-    gloo otherwise resolves the host's own name, which need not have a usable address.
+    gloo otherwise resolves the host's own name, which need not have a usable address, and UCX
+    uses every interface.
     """
     if is_loopback(judge_host):
         os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
+        pin_to_loopback()
 
 
 def is_loopback(host: str) -> bool:
@@ -27,14 +30,26 @@ def is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-def make_groups(join: Join) -> dict[str, dist.ProcessGroup]:
+def make_store(join: Join) -> dist.Store:
+    """Opens the store that the ranks of the case share.
+
+    Errors  ImplementationError: torch refused.
+    """
+    store = call(dist.FileStore, join.store.path, join.world_size)
+    store.set_timeout(timeout_of(join))
+    return store
+
+
+def timeout_of(join: Join) -> timedelta:
+    return timedelta(milliseconds=join.timeout_ms)
+
+
+def make_groups(join: Join, store: dist.Store) -> dict[str, dist.ProcessGroup]:
     """Makes the groups in the order of the list; returns those that operations can name here.
 
     Errors  ImplementationError: torch refused, or a member did not come in time.
     """
-    timeout = timedelta(milliseconds=join.timeout_ms)
-    store = call(dist.FileStore, join.store.path, join.world_size)
-    store.set_timeout(timeout)
+    timeout = timeout_of(join)
     groups = {}
     for spec in join.groups:
         if spec.kind == "default":

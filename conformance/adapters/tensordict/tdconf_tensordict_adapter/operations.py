@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The operations of the protocol, carried out by tensordict."""
 
+import importlib.util
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from tensordict import TensorDictBase
+from tensordict import TensorDict, TensorDictBase, is_tensor_collection
 
 from .case import Case
 from .decode import Json, ProtocolError, check_type
@@ -45,10 +46,9 @@ def snapshot(case: Case, as_: str | None, td: str) -> Json:
 
 
 def consolidate(case: Case, as_: str | None, td: str) -> Json:
-    if as_ is None:
-        raise AdapterError("consolidate: the step needs `as`, the name of the result")
-    case.values[as_] = call(case.value(td).consolidate, metadata=True)
-    return snapshot(case, as_, as_)
+    name = needed("consolidate", as_)
+    case.values[name] = call(case.value(td).consolidate, metadata=True)
+    return snapshot(case, as_, name)
 
 
 def wait(case: Case, as_: str | None, works: str) -> Json:
@@ -57,11 +57,11 @@ def wait(case: Case, as_: str | None, works: str) -> Json:
 
 
 def send(case: Case, as_: str | None, td: str, **options: Json) -> Json:
-    return keep(case, as_, call(case.value(td).send, **with_group(case, options)))
+    return keep(case, as_, call(case.value(td).send, **resolved(case, options, "dst")))
 
 
 def recv(case: Case, as_: str | None, td: str, **options: Json) -> Json:
-    return keep(case, as_, call(case.value(td).recv, **with_group(case, options)))
+    return keep(case, as_, call(case.value(td).recv, **resolved(case, options, "src")))
 
 
 def isend(case: Case, as_: str | None, td: str, **options: Json) -> Json:
@@ -74,6 +74,40 @@ def irecv(case: Case, as_: str | None, td: str, **options: Json) -> Json:
 
 def gather_and_stack(case: Case, as_: str | None, td: str, **options: Json) -> Json:
     return keep(case, as_, call(case.value(td).gather_and_stack, **with_group(case, options)))
+
+
+def init_remote(case: Case, as_: str | None, td: str, **options: Json) -> Json:
+    return keep(case, as_, call(case.value(td).init_remote, **with_group(case, options)))
+
+
+def from_remote_init(case: Case, as_: str | None, **options: Json) -> Json:
+    name = needed("from_remote_init", as_)
+    return keep(case, name, call(TensorDict.from_remote_init, **with_group(case, options)))
+
+
+def needed(op: str, as_: str | None) -> str:
+    if as_ is None:
+        raise AdapterError(f"{op}: the step needs `as`, the name of the result")
+    return as_
+
+
+def open_pipe(case: Case, as_: str | None, peer: int, listen: bool) -> Json:
+    case.pipes.open(needed("open_pipe", as_), peer, listen)
+    return {"kind": "none"}
+
+
+def close_pipe(case: Case, as_: str | None, pipe: str) -> Json:
+    call(case.pipes.named(pipe).close)
+    return {"kind": "none"}
+
+
+def resolved(case: Case, options: dict[str, Json], peer: str) -> dict[str, Json]:
+    """Replaces names by the group, and by the pipe that stands for the argument `peer`."""
+    options = with_group(case, options)
+    if "pipe" in options:
+        options = options | {peer: case.pipes.named(options["pipe"])}
+        del options["pipe"]
+    return options
 
 
 def with_group(case: Case, options: dict[str, Json]) -> dict[str, Json]:
@@ -90,7 +124,7 @@ def keep(case: Case, as_: str | None, result: object) -> Json:
         return {"kind": "none"}
     if type(result) is int:
         return {"kind": "int", "int": result}
-    if isinstance(result, TensorDictBase):
+    if is_tensor_collection(result):
         return {"kind": "value", "name": name_of(case, as_, result)}
     if isinstance(result, list) and all(hasattr(work, "wait") for work in result):
         if as_ is not None:
@@ -113,18 +147,28 @@ TD = {"td": str}
 P2P = {"group": str, "init_tag": int, "pseudo_rand": bool, "consolidated": bool}
 SEND = {"dst": int, "group_dst": int} | P2P
 RECV = {"src": int, "group_src": int} | P2P
+PIPE = {"pipe": str}
 
 OPERATIONS: dict[str, Operation] = {
     "make": Operation(make, {"name": str, "tree": dict}),
     "snapshot": Operation(snapshot, TD),
     "consolidate": Operation(consolidate, TD),
     "wait": Operation(wait, {"works": str}),
-    "send": Operation(send, TD, SEND),
-    "recv": Operation(recv, TD, RECV),
+    "send": Operation(send, TD, SEND | PIPE),
+    "recv": Operation(recv, TD, RECV | PIPE),
     "isend": Operation(isend, TD, SEND | {"return_early": bool}),
     "irecv": Operation(irecv, TD, RECV | {"return_premature": bool}),
     "gather_and_stack": Operation(gather_and_stack, TD | {"dst": int}, {"group": str}),
+    "init_remote": Operation(init_remote, TD, {"dst": int, "group": str}),
+    "from_remote_init": Operation(from_remote_init, {}, {"src": int, "group": str}),
 }
+
+# Only where the optional package of pipes is installed.
+if importlib.util.find_spec("ucxx") is not None:
+    OPERATIONS |= {
+        "open_pipe": Operation(open_pipe, {"peer": int, "listen": bool}),
+        "close_pipe": Operation(close_pipe, PIPE),
+    }
 
 
 def run_step(operations: dict[str, Operation], case: Case, step: Step) -> Json:

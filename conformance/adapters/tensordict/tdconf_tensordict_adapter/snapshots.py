@@ -9,8 +9,10 @@ from tensordict import (
     LazyStackedTensorDict,
     NonTensorData,
     PersistentTensorDict,
+    TensorDict,
     TensorDictBase,
     is_tensor_collection,
+    is_tensorclass,
 )
 
 from .decode import Json
@@ -37,6 +39,10 @@ class Snapshots:
     def _tree(self, td: TensorDictBase) -> dict[str, Json]:
         if isinstance(td, NonTensorData):
             return describe_non_tensor(td)
+        if is_tensorclass(td):
+            # What the class shows of a field is not what it holds: data instead of NonTensorData.
+            named = {"kind": "tensorclass", "class": type(td).__name__}
+            return self._fields_of(td) | named
         about = {"class": type(td).__name__, "locked": td.is_locked}
         if isinstance(td, LazyStackedTensorDict):
             members = [self._tree(member) for member in td.tensordicts]
@@ -48,6 +54,13 @@ class Snapshots:
         names = list(td.names) if any(name is not None for name in td.names) else None
         device = None if td.device is None else str(td.device)
         return {"kind": "tensordict", "names": names, "device": device} | about
+
+    def _fields_of(self, td: TensorDictBase) -> dict[str, Json]:
+        contents = td._tensordict
+        if type(contents) is not TensorDict:
+            kind = type(contents).__name__
+            raise AdapterError(f"a tensorclass of a {kind}, which the protocol cannot express")
+        return self._tree(contents)
 
     def _entry(self, td: TensorDictBase, key: str) -> dict[str, Json]:
         entry = td.get(key)

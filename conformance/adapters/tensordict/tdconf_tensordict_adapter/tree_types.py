@@ -67,7 +67,19 @@ class TensorDict:
     locked: bool = False
 
 
-Tree = TensorDict | LazyStack | NonTensor | Persistent | Tensor
+@dataclass(frozen=True)
+class TensorClass:
+    kind: Literal["tensorclass"]
+    class_: str
+    batch_size: list[int]
+    entries: list[tuple[str, Tree]]
+    names: list[str | None] | None = None
+    device: Literal["cpu"] | None = None
+    consolidated: bool = False
+    locked: bool = False
+
+
+Tree = TensorDict | LazyStack | NonTensor | Persistent | TensorClass | Tensor
 
 
 def decode_tree(value: Json, where: str) -> Tree:

@@ -20,8 +20,9 @@ from . import tree_types
 from .errors import AdapterError, UnsupportedError, call
 from .fills import FillError, dtype_named, fill_bytes
 from .snapshots import element_bytes
+from .tensorclasses import class_of
 
-KINDS = ["tensordict", "lazy_stack", "non_tensor"]
+KINDS = ["tensordict", "lazy_stack", "non_tensor", "tensorclass"]
 # A persistent tensordict lives in an HDF5 file, which tensordict cannot write without h5py.
 if importlib.util.find_spec("h5py"):
     KINDS.append("persistent")
@@ -50,6 +51,8 @@ def build_entry(tree: tree_types.Tree, new_file: NewFile) -> TensorDictBase | to
     match tree:
         case tree_types.TensorDict():
             return build_tensordict(tree, new_file)
+        case tree_types.TensorClass():
+            return build_tensorclass(tree, new_file)
         case tree_types.LazyStack():
             return build_lazy_stack(tree, new_file)
         case tree_types.Persistent():
@@ -61,6 +64,20 @@ def build_entry(tree: tree_types.Tree, new_file: NewFile) -> TensorDictBase | to
 
 
 def build_tensordict(tree: tree_types.TensorDict, new_file: NewFile) -> TensorDictBase:
+    td = build_items(tree, new_file)
+    return call(td.consolidate, metadata=True) if tree.consolidated else td
+
+
+def build_tensorclass(tree: tree_types.TensorClass, new_file: NewFile) -> TensorDictBase:
+    """Goes through a tensordict, since a constructor takes the fields in the order of the class."""
+    cls = class_of(tree.class_, [key for key, _ in tree.entries])
+    td = call(cls.from_tensordict, build_items(tree, new_file))
+    return call(td.consolidate, metadata=True) if tree.consolidated else td
+
+
+def build_items(
+    tree: tree_types.TensorDict | tree_types.TensorClass, new_file: NewFile
+) -> TensorDictBase:
     td = call(TensorDict, {}, batch_size=tree.batch_size, device=tree.device)
     for key, entry in tree.entries:
         call(td.set, key, build_entry(entry, new_file))
@@ -68,7 +85,7 @@ def build_tensordict(tree: tree_types.TensorDict, new_file: NewFile) -> TensorDi
         call(setattr, td, "names", tree.names)
     if tree.locked:
         call(td.lock_)
-    return call(td.consolidate, metadata=True) if tree.consolidated else td
+    return td
 
 
 def build_lazy_stack(tree: tree_types.LazyStack, new_file: NewFile) -> TensorDictBase:

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "reference/pipes.h"
+
+#include <utility>
+
+#include "common/fields.h"
+
+namespace tdconf::adapter {
+namespace {
+
+constexpr const char* kHost = "127.0.0.1";
+
+tdref::TensorDictPipe listen(const Pipes::Meeting& meeting, const std::string& key) {
+  const auto tell = [&](std::uint16_t port) { meeting.store->set(key, std::to_string(port)); };
+  return tdref::TensorDictPipe::listen(
+      0, {.host = kHost, .on_listening = tell}, {.timeout = meeting.timeout});
+}
+
+tdref::TensorDictPipe connect(const Pipes::Meeting& meeting, const std::string& key) {
+  const int port = std::stoi(meeting.store->get_to_str(key));
+  return tdref::TensorDictPipe::connect(
+      kHost, static_cast<std::uint16_t>(port), {.timeout = meeting.timeout});
+}
+
+}  // namespace
+
+void Pipes::open(const std::string& name, const Meeting& meeting) {
+  if (by_name_.contains(name)) throw BadRequest("this rank has a pipe called " + name + " already");
+  const std::string key = next_key(meeting);
+  by_name_.emplace(name, meeting.listen ? listen(meeting, key) : connect(meeting, key));
+}
+
+std::string Pipes::next_key(const Meeting& meeting) {
+  const auto [listener, connecter] = meeting.listen ? std::pair(meeting.rank, meeting.peer)
+                                                    : std::pair(meeting.peer, meeting.rank);
+  const std::string ends =
+      "pipe/" + std::to_string(listener) + '/' + std::to_string(connecter) + '/';
+  return ends + std::to_string(++opened_[ends]);
+}
+
+tdref::TensorDictPipe& Pipes::named(const std::string& name) {
+  const auto found = by_name_.find(name);
+  if (found == by_name_.end()) throw BadRequest("this rank has no pipe called " + name);
+  return found->second;
+}
+
+void Pipes::clear() {
+  by_name_.clear();
+  opened_.clear();
+}
+
+}  // namespace tdconf::adapter

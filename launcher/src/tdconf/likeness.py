@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which clauses speak about a case that names none: those of the cases that are most like it."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from math import log
+
+from tdconf.described import DEFAULT_GROUP, Case, Tree
+
+_CASES_ASKED = 12
+_CLAUSES_NAMED = 3
+# Almost every transfer has these, so that they tell no case from another.
+_COMMON_OPS = {"make", "snapshot", "wait"}
+_COMMON_ARGS = {"td", "works", "dst", "src"}
+
+Feature = tuple[str, ...]
+
+
+def likely_clauses(case: Case, known: Sequence[Case]) -> list[str]:
+    """Returns the clauses of those cases of `known` that do what `case` does, the likeliest first.
+
+    What few cases do counts for more than what many do.
+    """
+    features = [_features(other) for other in known]
+    common = Counter(feature for found in features for feature in found)
+    mine = _features(case)
+
+    def weight(found: set[Feature]) -> float:
+        return sum(log((1 + len(known)) / (1 + common[feature])) for feature in found)
+
+    def likeness(theirs: set[Feature]) -> float:
+        either = weight(mine | theirs)
+        return weight(mine & theirs) / either if either else 0.0
+
+    scores = [likeness(theirs) for theirs in features]
+    alike = sorted(range(len(known)), key=lambda index: -scores[index])[:_CASES_ASKED]
+    clauses: Counter[str] = Counter()
+    for index in alike:
+        clauses.update({name: scores[index] for name in known[index]["clauses"] if scores[index]})
+    return [name for name, _ in clauses.most_common(_CLAUSES_NAMED)]
+
+
+def _features(case: Case) -> set[Feature]:
+    found = {("group", group["kind"]) for group in case["groups"] if group["name"] != DEFAULT_GROUP}
+    for program in case["programs"]:
+        for step in program:
+            if step["op"] == "make":
+                found.update(_kinds(step["args"]["tree"]))
+            if step["op"] not in _COMMON_OPS:
+                found.add(("operation", step["op"]))
+                found.update(("argument", name) for name in step["args"].keys() - _COMMON_ARGS)
+    return found
+
+
+def _kinds(tree: Tree, outer: str = "root") -> Iterator[Feature]:
+    """Yields what is inside what, except plain tensors."""
+    kind = tree["form"] if tree["kind"] == "tensor" else tree["kind"]
+    if kind != "plain":
+        yield ("inside", outer, kind)
+    for _, entry in tree.get("entries", ()):
+        yield from _kinds(entry, tree["kind"])
+    for member in tree.get("members", ()):
+        yield from _kinds(member, tree["kind"])
