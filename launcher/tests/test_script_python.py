@@ -95,6 +95,23 @@ def test_what_came_through_a_pipe_is_printed(outputs: Outputs) -> None:
     assert printed(outputs["pipe"], 1, 5) == expected(PIPE, "src@0")
 
 
+def test_what_is_needed_is_said_case_by_case() -> None:
+    assert "It needs torch and tensordict, and nothing else;" in script_python.program(TAGS, "x")
+    text = script_python.program(PIPE, "x")
+    assert "It needs torch, tensordict and ucxx, and nothing else;" in text
+    tree = {**SRC, "kind": "persistent"}
+    first = {**TAGS["programs"][0][0], "args": {"name": "src", "tree": tree}}
+    text = script_python.program({**TAGS, "programs": [[first], []]}, "x")
+    assert "It needs torch, tensordict and h5py, and nothing else;" in text
+
+
+def test_pipes_are_opened_in_time_and_closed_at_the_end() -> None:
+    assert "PIPES" not in script_python.program(TAGS, "x")
+    opening, closing = script_python.program(PIPE, "x").split('    ORDER.set(f"{rank} done"')
+    assert "asyncio.wait_for(end, DEADLINE_S)" in opening
+    assert "pipe.close()" in closing
+
+
 def test_a_bare_receive_prints_the_leaf_with_its_tag(outputs: Outputs) -> None:
     for number, path in BARE_LEAVES.items():
         tree = leaf(SRC, *path)

@@ -254,6 +254,35 @@ TEST(InitRemote, OfWhatCannotBeConsolidatedFailsOnBothRanks) {
   });
 }
 
+void expect_refusal_on_both_ranks(const TensorDict& td, const char* complaint) {
+  testing::run_ranks(2, [&](World& world, int rank) {
+    if (rank == 0) {
+      const auto text = error_of([&] { init_remote(world, td, {.dst = 1}); });
+      EXPECT_THAT(text, HasSubstr(complaint));
+      init_remote(world, testing::sample(1), {.dst = 1});
+      return;
+    }
+    const auto text = error_of([&] { from_remote_init(world, {.src = 0}); });
+    EXPECT_THAT(text, HasSubstr("rank 0 refused"));
+    EXPECT_THAT(text, HasSubstr(complaint));
+    EXPECT_TRUE(testing::same(*from_remote_init(world, {.src = 0}), testing::sample(1)));
+  });
+}
+
+TEST(InitRemote, RefusesNestedTensorDictsUnderItsOwnKeys) {
+  for (const char* key : {"_total_bytes", "_tensorclass_type"}) {
+    expect_refusal_on_both_ranks(with(key, with("a", at::ones({2}))), key);
+    expect_arrival(with(key, at::ones({2})));
+    expect_arrival(with("n", with(key, with("a", at::ones({2})))));
+  }
+}
+
+TEST(InitRemote, RefusesAStorageThatItsReceiverWouldNotTake) {
+  const auto metadata = consolidated_metadata(consolidate(with("a", at::ones({2}))));
+  const auto td = rebuild(metadata, at::zeros({16}, at::kByte));
+  expect_refusal_on_both_ranks(testing::plain(td), "its last leaf ends at byte 8");
+}
+
 TEST(InitRemote, AgainstAnotherOperationFailsOnBothRanks) {
   testing::run_ranks(2, [](World& world, int rank) {
     auto td = consolidate(testing::sample(1));
@@ -310,23 +339,21 @@ std::vector<Hostile> hostile_peers() {
   const auto pickle = pickle_value(metadata_with(8));
   const auto size = static_cast<std::int64_t>(pickle.size());
   constexpr std::int64_t kAbsurd = std::int64_t{1} << 56;
-  const auto storage = at::zeros({8}, at::kByte);
-  auto misplaced = announced(metadata_of_leaf(3, 8));
-  misplaced.push_back(storage);
+  constexpr std::int64_t kMaxMetadata = std::int64_t{64} << 20;
   return {
       {"negative_size", {number(-5)}, "announces metadata of -5 bytes"},
-      {"absurd_size", {number(kAbsurd)}, "cannot be allocated"},
+      {"large_size", {number(kMaxMetadata + 1)}, "allowed are 0 to 67108864"},
       {"empty_pickle", {number(0), bytes_of("")}, "byte 0"},
       {"truncated", {number(size - 1), bytes_of(pickle.substr(0, pickle.size() - 1))}, "byte"},
-      {"a_call", {number(14), bytes_of("cos\nsystem\n)R.")}, ""},
+      {"a_call", {number(14), bytes_of("cos\nsystem\n)R.")}, "an object that is not a literal"},
       {"not_a_dict", announced(Value(5)), "_total_bytes"},
       {"no_total", announced(consolidated_metadata(consolidate(TensorDict()))), "_total_bytes"},
       {"text_total", announced(metadata_with("8")), "_total_bytes"},
       {"negative_total", announced(metadata_with(-1)), "announces a storage of -1 bytes"},
       {"small_total", announced(metadata_with(7)), "its last leaf ends at byte 8"},
-      {"absurd_total", announced(metadata_with(kAbsurd)), "cannot be allocated"},
+      {"large_total", announced(metadata_with(16)), "its last leaf ends at byte 8"},
       {"absurd_leaf", announced(metadata_of_leaf(kAbsurd / 4, kAbsurd)), "cannot be allocated"},
-      {"misplaced_leaf", misplaced, "which has 12 bytes"},
+      {"misplaced_leaf", announced(metadata_of_leaf(3, 8)), "which has 12 bytes"},
   };
 }
 
@@ -386,10 +413,25 @@ TEST(FromRemoteInit, NamesATensorClassByItsModuleAndName) {
   EXPECT_EQ(td->as<TensorClass>()->cls(), (PythonClass{"a.module", "Name"}));
 }
 
+void expect_refusal_from_outside(const Value& metadata, const char* complaint) {
+  EXPECT_THAT(error_of([&] { received_from_outside(metadata); }), HasSubstr(complaint));
+}
+
 TEST(FromRemoteInit, TakesTheStorageBeforeItRefusesTheNameOfAClass) {
   for (const char* name : {"Name", ".Name", "module."}) {
-    EXPECT_THROW(received_from_outside(metadata_of_class(name)), c10::ValueError) << name;
+    const auto announced_class = c10::str("group rank 0 announces the tensorclass '", name, "'");
+    expect_refusal_from_outside(metadata_of_class(name), announced_class.c_str());
   }
+}
+
+TEST(FromRemoteInit, TakesTheStorageBeforeItRefusesATensorClassOfALazyStack) {
+  const LazyStackedTensorDict stack({with("a", at::ones({2}))}, 0);
+  auto metadata = consolidated_metadata(consolidate(stack));
+  auto& items = *metadata.get_if<Value::Dict>();
+  items.emplace_back("_total_bytes", 8);
+  items.emplace_back("_tensorclass_type", "a.module.Name");
+  expect_refusal_from_outside(metadata,
+                              "the tensorclass 'a.module.Name' that holds a LazyStackedTensorDict");
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gmock/gmock.h>
+#include <tdref/announcement.h>
 #include <tdref/consolidate.h>
 #include <tdref/gather_and_stack.h>
 #include <tdref/isend.h>

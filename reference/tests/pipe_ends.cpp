@@ -1,18 +1,32 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "pipe_ends.h"
 
+#include <exception>
 #include <future>
 
 namespace tdref::testing {
 namespace {
 
-/// Plays one end that listens and, in another thread, one that connects to its port. An end that
-/// fails leaves the other alone, so that the error of the second is the better one.
+/// Plays one end that listens in another thread, and one that connects to its port. An end that
+/// fails leaves the other alone, so that the error of the second is the better one; but if the
+/// first does not come to listen, its error is the only one.
 void meet(const std::function<void(const ListenOptions&)>& listen,
           const std::function<void(std::uint16_t)>& connect) {
   std::promise<std::uint16_t> port;
   auto listening = std::async(std::launch::async, [&] {
-    listen({.on_listening = [&](std::uint16_t chosen) { port.set_value(chosen); }});
+    bool is_told = false;
+    const auto tell = [&](std::uint16_t chosen) {
+      port.set_value(chosen);
+      is_told = true;
+    };
+    try {
+      listen({.on_listening = tell});
+    } catch (...) {
+      if (!is_told) {
+        port.set_exception(std::current_exception());
+      }
+      throw;
+    }
   });
   connect(port.get_future().get());
   listening.get();
@@ -28,9 +42,14 @@ void pipe_between(const std::function<void(TensorDictPipe&)>& first,
   std::promise<void> first_is_done;
   meet(
       [&](const ListenOptions& listening) {
-        auto pipe = TensorDictPipe::listen(0, listening, first_options);
-        first(pipe);
-        first_is_done.set_value();
+        try {
+          auto pipe = TensorDictPipe::listen(0, listening, first_options);
+          first(pipe);
+          first_is_done.set_value();
+        } catch (...) {
+          first_is_done.set_exception(std::current_exception());
+          throw;
+        }
       },
       [&](std::uint16_t port) {
         auto pipe = TensorDictPipe::connect("127.0.0.1", port, second_options);
@@ -49,7 +68,7 @@ void pipe_to_stranger(const std::function<void(TensorDictPipe&)>& pipe,
         pipe(end);
       },
       [&](std::uint16_t port) {
-        const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+        const Deadline deadline(std::chrono::seconds(20));
         const auto end = Endpoint::connect("127.0.0.1", port, deadline);
         stranger(*end, deadline);
       });

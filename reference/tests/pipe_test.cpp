@@ -9,6 +9,8 @@
 
 #include <csignal>
 #include <functional>
+#include <limits>
+#include <stdexcept>
 
 #include "pipe_ends.h"
 #include "trees.h"
@@ -17,6 +19,7 @@ namespace tdref {
 namespace {
 
 using namespace std::chrono_literals;
+using ::testing::HasSubstr;
 using testing::pipe_between;
 
 // In the order in which metadata has it: non-tensors, leaves, nested tensordicts.
@@ -134,6 +137,36 @@ TEST(Pipe, LeavesATensorDictOfAnotherLayoutAlone) {
                });
 }
 
+TEST(Pipe, LeavesAConsolidatedTensorDictThatCouldNotTravelAlone) {
+  TensorDict bytes;
+  bytes.set("b", NonTensor{Value(Value::Bytes{"raw"})});
+  TensorDict infinite;
+  infinite.set("f", NonTensor{Value(std::numeric_limits<double>::infinity())});
+  TensorDict no_text;
+  no_text.set("t", NonTensor{Value("\xff")});
+  const std::vector<TensorDict> receivers{
+      consolidate(bytes), consolidate(infinite), consolidate(no_text)};
+  pipe_between(
+      [&](TensorDictPipe& pipe) {
+        // First with a new structure, then with the one before.
+        for (std::size_t i = 0; i < 2 * receivers.size(); ++i) {
+          pipe.send(testing::sample(static_cast<int>(i)));
+        }
+      },
+      [&](TensorDictPipe& pipe) {
+        int first = 0;
+        for (const auto& td : receivers) {
+          for (int time = 0; time < 2; ++time) {
+            EXPECT_TRUE(testing::same(*pipe.recv(td), testing::sample(first++)));
+          }
+        }
+        EXPECT_FALSE(pipe.closed());
+        EXPECT_TRUE(testing::same(receivers[0], bytes));
+        EXPECT_TRUE(testing::same(receivers[1], infinite));
+        EXPECT_TRUE(testing::same(receivers[2], no_text));
+      });
+}
+
 TEST(Pipe, IgnoresOtherOptionsButRefusesASecondPeer) {
   pipe_between(
       [](TensorDictPipe& pipe) {
@@ -247,7 +280,22 @@ TEST(Pipe, GivesUpALargeTensorDictThatNobodyFetches) {
 }
 
 TEST(Pipe, ListensNoLongerThanItsTimeout) {
-  EXPECT_THROW(TensorDictPipe::listen(0, {}, {.timeout = 100ms}), c10d::TimeoutError);
+  try {
+    TensorDictPipe::listen(0, {}, {.timeout = 100ms});
+    FAIL() << "somebody connected";
+  } catch (const c10d::TimeoutError& error) {
+    EXPECT_THAT(error.what_without_backtrace(), HasSubstr("100 ms"));
+  }
+}
+
+TEST(Pipe, RaisesWhatWhoIsToldThePortRaises) {
+  std::uint16_t port = 0;
+  const auto refuse = [&](std::uint16_t chosen) {
+    port = chosen;
+    throw std::runtime_error("refused");
+  };
+  EXPECT_THROW(TensorDictPipe::listen(0, {.on_listening = refuse}), std::runtime_error);
+  EXPECT_THROW(TensorDictPipe::connect("127.0.0.1", port, {.timeout = 20s}), c10::DistNetworkError);
 }
 
 TEST(Pipe, RaisesWhereNobodyListens) {

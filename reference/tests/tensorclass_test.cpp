@@ -74,10 +74,26 @@ TEST(TensorClass, IsLockedWithItsContents) {
   EXPECT_FALSE(nested->contents().is_locked());
 }
 
+TEST(TensorClass, IsUnlockedThroughItsContents) {
+  auto td = pair(1);
+  td.lock();
+  td.edit_contents().unlock();
+  EXPECT_FALSE(td.is_locked());
+  auto outer = holder(1);
+  outer.edit_nested("p").lock();
+  EXPECT_TRUE(outer.get("p").nested()->is_locked());
+  outer.edit_nested("p").unlock();
+  EXPECT_FALSE(outer.get("p").nested()->is_locked());
+}
+
 TEST(TensorClass, IsConsolidatedIfItsContentsAre) {
   const TensorClass td(kPair, consolidate(testing::sample(1)));
   EXPECT_TRUE(td.is_consolidated());
   EXPECT_TRUE(td.is_locked());
+  auto unlocked = td;
+  unlocked.edit_contents().unlock();
+  EXPECT_FALSE(unlocked.is_consolidated());
+  EXPECT_TRUE(td.is_consolidated());
 }
 
 TEST(TensorClass, IsPassedThroughByAKeyPath) {
@@ -204,6 +220,8 @@ TEST(ConsolidateOfATensorClass, KeepsTheClassAndViewsTheStorage) {
   EXPECT_EQ(whole.consolidated().storage.numel(), 48);
   EXPECT_TRUE(testing::same(whole, pair(1)));
   EXPECT_TRUE(whole.contents().get("b").tensor().is_alias_of(whole.consolidated().storage));
+  ASSERT_TRUE(whole.contents().is_consolidated());
+  EXPECT_TRUE(whole.contents().consolidated().storage.is_same(whole.consolidated().storage));
 }
 
 TEST(ConsolidateOfATensorClass, NamesTheClassBelowTheRootAlone) {
@@ -269,6 +287,17 @@ TEST(GatherWireOfATensorClass, IsAStorageAndNamesNoClassAtTheRoot) {
   with_history.set("b", testing::ramp(1, 2).requires_grad_(true));
   EXPECT_EQ(encode(TensorClass(kPair, with_history), GatherWire::kStorages).kind,
             GatherKind::kPickle);
+}
+
+TEST(GatherWireOfATensorClass, IsThatOfItsContentsWhenItIsConsolidated) {
+  const auto td = consolidate(pair(1));
+  for (const auto wire : {GatherWire::kStorages, GatherWire::kObjects}) {
+    const auto message = encode(td, wire);
+    const auto of_contents = encode(consolidate(testing::sample(1)), wire);
+    EXPECT_EQ(message.kind, of_contents.kind);
+    EXPECT_TRUE(message.buffer.equal(of_contents.buffer));
+    EXPECT_TRUE(decode(message, 0)->is_consolidated());
+  }
 }
 
 TEST(TransferOfATensorClass, ReceivesInPlaceByEveryOperation) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <tdref/announcement.h>
 #include <tdref/group.h>
-#include <tdref/observe.h>
 
 #include <chrono>
 #include <cstdint>

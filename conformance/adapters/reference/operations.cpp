@@ -35,12 +35,12 @@ std::optional<int> rank_of(const Fields& args, const std::string& key) {
   return static_cast<int>(*rank);
 }
 
-const std::string& needed(const char* op, const std::optional<std::string>& as) {
+}  // namespace
+
+const std::string& Reference::needed(const char* op, const std::optional<std::string>& as) {
   if (!as) throw BadRequest(std::string(op) + ": the step needs `as`, the name of the result");
   return *as;
 }
-
-}  // namespace
 
 json Reference::show(const tdref::TensorDictBase& td) {
   shown_.emplace_back(td);

@@ -8,8 +8,7 @@
 namespace tdconf::adapter {
 
 json Reference::open_pipe(const Fields& args, const std::optional<std::string>& as) {
-  if (!as) throw BadRequest("open_pipe: the step needs `as`, the name of the pipe");
-  pipes_.open(*as,
+  pipes_.open(needed("open_pipe", as),
               {.store = groups_.store(),
                .rank = groups_.rank(),
                .peer = args.required<std::int64_t>("peer"),

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "reference/pipes.h"
 
+#include <charconv>
+#include <system_error>
 #include <utility>
 
 #include "common/fields.h"
@@ -16,10 +18,20 @@ tdref::TensorDictPipe listen(const Pipes::Meeting& meeting, const std::string& k
       0, {.host = kHost, .on_listening = tell}, {.timeout = meeting.timeout});
 }
 
+std::uint16_t port_in(const std::string& text, const std::string& key) {
+  std::uint16_t port = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, port);
+  if (error != std::errc() || stop != end || port == 0) {
+    throw BadRequest("open_pipe: the store has '" + text + "' under " + key +
+                     "; allowed is a port, 1 to 65535");
+  }
+  return port;
+}
+
 tdref::TensorDictPipe connect(const Pipes::Meeting& meeting, const std::string& key) {
-  const int port = std::stoi(meeting.store->get_to_str(key));
-  return tdref::TensorDictPipe::connect(
-      kHost, static_cast<std::uint16_t>(port), {.timeout = meeting.timeout});
+  const std::uint16_t port = port_in(meeting.store->get_to_str(key), key);
+  return tdref::TensorDictPipe::connect(kHost, port, {.timeout = meeting.timeout});
 }
 
 }  // namespace
@@ -31,17 +43,24 @@ void Pipes::open(const std::string& name, const Meeting& meeting) {
 }
 
 std::string Pipes::next_key(const Meeting& meeting) {
-  const auto [listener, connecter] = meeting.listen ? std::pair(meeting.rank, meeting.peer)
-                                                    : std::pair(meeting.peer, meeting.rank);
-  const std::string ends =
-      "pipe/" + std::to_string(listener) + '/' + std::to_string(connecter) + '/';
+  const auto [listener, other] = meeting.listen ? std::pair(meeting.rank, meeting.peer)
+                                                : std::pair(meeting.peer, meeting.rank);
+  const std::string ends = "pipe/" + std::to_string(listener) + '/' + std::to_string(other) + '/';
   return ends + std::to_string(++opened_[ends]);
 }
 
 tdref::TensorDictPipe& Pipes::named(const std::string& name) {
   const auto found = by_name_.find(name);
-  if (found == by_name_.end()) throw BadRequest("this rank has no pipe called " + name);
+  if (found == by_name_.end()) {
+    throw BadRequest("this rank has no pipe called " + name + "; there are: " + names());
+  }
   return found->second;
+}
+
+std::string Pipes::names() const {
+  std::string names;
+  for (const auto& [name, pipe] : by_name_) names += (names.empty() ? "" : ", ") + name;
+  return names.empty() ? "none" : names;
 }
 
 void Pipes::clear() {

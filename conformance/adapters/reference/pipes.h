@@ -25,7 +25,8 @@ class Pipes {
   /// Opens one end of a pipe over loopback, and waits for the other.
   ///
   /// Wire    the rank that listens puts its port into the store, as the protocol's `open_pipe` says.
-  /// Errors  BadRequest: the name is taken. What tdref and the store raise, unchanged.
+  /// Errors  BadRequest: the name is taken, or the store has no port where the other rank puts it.
+  ///         What tdref and the store raise, unchanged.
   void open(const std::string& name, const Meeting& meeting);
 
   /// Errors  BadRequest: no pipe has this name.
@@ -36,6 +37,7 @@ class Pipes {
 
  private:
   std::string next_key(const Meeting& meeting);
+  std::string names() const;
 
   std::map<std::string, tdref::TensorDictPipe> by_name_;
   std::map<std::string, int> opened_;

@@ -47,6 +47,11 @@ class Reference {
   json open_pipe(const Fields& args, const std::optional<std::string>& as);
   json close_pipe(const Fields& args);
 
+  /// Returns the name that the step gives to the result.
+  ///
+  /// Errors  BadRequest: it gives none.
+  static const std::string& needed(const char* op, const std::optional<std::string>& as);
+
   /// Returns the tensordict that the argument `td` names.
   ///
   /// Errors  BadRequest: there is none.

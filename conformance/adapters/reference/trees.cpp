@@ -175,7 +175,6 @@ json snapshot_tensorclass(const tdref::TensorClass& td) {
   json description = snapshot_plain(td.contents());
   description["kind"] = "tensorclass";
   description["class"] = td.cls().name;
-  description["locked"] = td.is_locked();
   return description;
 }
 

@@ -77,7 +77,9 @@ class ProgramParser {
       step.expect_document = to_json(*expect);
     }
     check_as(node, *operation, step);
-    check_pipe(*arguments, step);
+    check_returns(node, step);
+    if (step.op == "open_pipe") check_peer(*arguments, step);
+    if (step.args.contains("pipe")) check_stands_alone(*arguments, step);
     remember(*operation, step);
     return step;
   }
@@ -93,13 +95,15 @@ class ProgramParser {
     const bool is_kept = operation.answers != Answers::kTensor && operation.name != "make";
     if (!step.as.empty() && !is_kept) refuse(node, "as", "a step whose result can be kept");
     if (step.as.empty() && operation.needs_as) refuse(node, operation.name, "`as` beside it");
-    const std::optional<Returns>& returns = step.expect.returns;
-    if (const auto* held = returns ? std::get_if<ReturnsHeld>(&*returns) : nullptr) {
-      if (!held_.contains(held->name)) {
-        refuse(node, "returns", concat("a value that rank ", rank_, " made or kept earlier"));
-      }
+  }
+
+  void check_returns(const Node& node, const Step& step) const {
+    if (!step.expect.returns) return;
+    const auto* held = std::get_if<ReturnsHeld>(&*step.expect.returns);
+    if (held != nullptr && !held_.contains(held->name)) {
+      refuse(node, "returns", concat("a value that rank ", rank_, " made or kept earlier"));
     }
-    if (!returns || !std::holds_alternative<ReturnsTensorDict>(*returns)) return;
+    if (!std::holds_alternative<ReturnsTensorDict>(*step.expect.returns)) return;
     if (step.as.empty()) refuse(node, "returns: tensordict", "`as` beside it");
     if (held_.contains(step.as)) {
       refuse(node.where,
@@ -218,13 +222,14 @@ class ProgramParser {
     return name;
   }
 
-  void check_pipe(const Node& node, const Step& step) const {
-    if (step.op == "open_pipe") {
-      const auto peer = step.args["peer"].get<std::int64_t>();
-      if (peer < 0 || peer >= world_ || peer == rank_) refuse(node, "peer", "another rank");
-    }
-    // A pipe stands where the rank would: there is no way to pass both.
-    if (step.args.contains("pipe") && (step.args.contains("dst") || step.args.contains("src"))) {
+  void check_peer(const Node& node, const Step& step) const {
+    const auto peer = step.args["peer"].get<std::int64_t>();
+    if (peer < 0 || peer >= world_ || peer == rank_) refuse(node, "peer", "another rank");
+  }
+
+  /// A pipe stands where the rank would: there is no way to pass both.
+  static void check_stands_alone(const Node& node, const Step& step) {
+    if (step.args.contains("dst") || step.args.contains("src")) {
       refuse(node, step.op, "`pipe`, or else `dst` or `src`");
     }
   }

@@ -38,12 +38,12 @@ bool parse_flag(const Node* node, const std::string& what) {
 /// Reads the name of a class or of one of its fields, which is one in each language.
 std::string parse_identifier(const Node& node, const std::string& what) {
   const std::string name = read_string(node, what);
-  const auto is_letter = [](char c) {
-    return ('a' <= c && c <= 'z') || ('A' <= c && c <= 'Z') || c == '_';
+  const auto is_letter = [](char c) { return ('a' <= c && c <= 'z') || ('A' <= c && c <= 'Z'); };
+  const auto may_follow = [&](char c) {
+    return is_letter(c) || ('0' <= c && c <= '9') || c == '_';
   };
-  const auto may_follow = [&](char c) { return is_letter(c) || ('0' <= c && c <= '9'); };
   if (name.empty() || !is_letter(name[0]) || !std::ranges::all_of(name, may_follow)) {
-    refuse(node, what, "letters, digits and _");
+    refuse(node, what, "letters, digits and _, a letter first");
   }
   return name;
 }
@@ -94,7 +94,8 @@ Fill parse_fill(const Node& node) {
 
 class ValueParser {
  public:
-  ValueParser(std::string what, std::int64_t seed) : what_(std::move(what)), seed_(seed) {}
+  ValueParser(std::string what, std::int64_t seed, FieldsByClass& classes)
+      : what_(std::move(what)), seed_(seed), classes_(classes) {}
 
   Tree parse(const Node& node, const Shape& outer_batch_size, bool is_root) {
     if (node.map() == nullptr)
@@ -182,7 +183,23 @@ class ValueParser {
       add_entry(entry, dict);
       if (is_tensorclass) parse_identifier(read_list(entry, "entries")[0], "a field");
     }
+    if (is_tensorclass) check_fields(node, dict);
     return {dict};
+  }
+
+  void check_fields(const Node& node, const Dict& dict) {
+    std::set<std::string> fields;
+    for (const Entry& entry : dict.entries) fields.insert(entry.key);
+    const std::set<std::string>& known = classes_.emplace(dict.class_name, fields).first->second;
+    if (fields == known) return;
+    refuse(node.where,
+           what_,
+           concat("class `", dict.class_name, "` with the fields ", list_of(fields)),
+           concat("the fields that the class has elsewhere in the case: ", list_of(known)));
+  }
+
+  static std::string list_of(const std::set<std::string>& fields) {
+    return concat("[", join(fields, ", "), "]");
   }
 
   void add_entry(const Node& node, Dict& dict) {
@@ -232,6 +249,7 @@ class ValueParser {
 
   std::string what_;
   std::int64_t seed_;
+  FieldsByClass& classes_;
   std::int64_t tensors_ = 0;
 };
 
@@ -250,12 +268,13 @@ const DType& parse_dtype(const Node& node, const std::string& what) {
   }
 }
 
-Tree parse_value(const Node& node, const std::string& what, int rank) {
-  return ValueParser(what, seed_of(node, rank)).parse(node, {}, true);
+Tree parse_value(const Node& node, const std::string& what, int rank, FieldsByClass& classes) {
+  return ValueParser(what, seed_of(node, rank), classes).parse(node, {}, true);
 }
 
 TensorLeaf parse_tensor(const Node& node, const std::string& what) {
-  return ValueParser(what, 0).parse_leaf(node, ValueParser::FillIs::kRequired);
+  FieldsByClass none;
+  return ValueParser(what, 0, none).parse_leaf(node, ValueParser::FillIs::kRequired);
 }
 
 }  // namespace tdconf

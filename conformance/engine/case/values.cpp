@@ -54,7 +54,7 @@ Tree ValueTable::build(const std::string& name, const Node& raw, int rank) {
   const std::string what = concat("value `", name, "`");
   MapReader reader(node, what);
   const Node* poison = reader.optional("poison");
-  if (poison == nullptr) return parse_value(node, what, rank);
+  if (poison == nullptr) return parse_value(node, what, rank, classes_);
   const auto flag = [&](const char* key) {
     const Node* given = reader.optional(key);
     return given != nullptr && read_bool(*given, concat(what, ": ", key));

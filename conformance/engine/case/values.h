@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/case/value_parser.h"
 #include "engine/input/node.h"
 #include "engine/value/tree.h"
 
@@ -21,7 +22,8 @@ class ValueTable {
 
   /// Returns the value as `rank` makes it.
   ///
-  /// Errors  InputError: no such value, an invalid value, or one that is its own poison.
+  /// Errors  InputError: no such value, an invalid value, one that is its own poison, or one with a class
+  ///         that another value has with other fields.
   TreePtr value(const std::string& name, int rank, const Location& asked_at);
 
   /// Evaluates an EXPR for `rank`; `others` are the ranks that `@others` means.
@@ -40,6 +42,7 @@ class ValueTable {
   int world_;
   std::map<std::pair<std::string, int>, TreePtr> built_;
   std::set<std::pair<std::string, int>> in_progress_;
+  FieldsByClass classes_;
 };
 
 }  // namespace tdconf

@@ -188,12 +188,47 @@ TEST(TensorClass, NeedsAClassAndFieldsThatAreIdentifiers) {
   EXPECT_THAT(refusal_of("{batch_size: [], entries: [], class: Pair}"), HasSubstr("\"class\""));
   EXPECT_THAT(refusal_of("{kind: tensorclass, class: my.Pair, batch_size: [], entries: []}"),
               HasSubstr("letters, digits and _"));
+  EXPECT_THAT(refusal_of("{kind: tensorclass, class: __doc__, batch_size: [], entries: []}"),
+              HasSubstr("a letter first"));
   EXPECT_THAT(refusal_of("{kind: tensorclass, class: Pair, batch_size: [], entries: [[1a, {dtype: "
                          "int8, shape: []}]]}"),
               HasSubstr("a field"));
   EXPECT_THAT(refusal_of("{batch_size: [], entries: [[n, {kind: tensorclass, class: Pair, "
                          "batch_size: [], entries: [], consolidated: true}]]}"),
               HasSubstr("only at the root"));
+}
+
+std::string pair_of(const std::string& entries) {
+  return "{kind: tensorclass, class: Pair, batch_size: [], entries: [" + entries + "]}";
+}
+
+/// What is said of two values, each made by another rank.
+std::string refusal_of_two(const std::string& first, const std::string& second) {
+  try {
+    case_of(2,
+            "  v: " + first + "\n  w: " + second + "\n",
+            "  0: [{make: v}]\n"
+            "  1: [{make: w}]\n");
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(TensorClass, HasOneSetOfFieldsWithinACase) {
+  using ::testing::AllOf;
+  using ::testing::HasSubstr;
+  const std::string a = "[a, {dtype: int8, shape: []}]";
+  const std::string b = "[b, {dtype: int8, shape: []}]";
+  EXPECT_EQ(refusal_of_two(pair_of(a + ", " + b), pair_of(b + ", " + a)), "");
+  EXPECT_THAT(refusal_of_two(pair_of(a + ", " + b), pair_of(a)),
+              AllOf(HasSubstr("case.yaml:8"),
+                    HasSubstr("value `w`"),
+                    HasSubstr("class `Pair` with the fields [a]"),
+                    HasSubstr("elsewhere in the case: [a, b]")));
+  const std::string holder = "{batch_size: [], entries: [[n, " + pair_of(a) + "]]}";
+  EXPECT_THAT(refusal_of_two(pair_of(""), holder), HasSubstr("elsewhere in the case: []"));
+  EXPECT_THAT(refusal_of(pair_of("[p, " + pair_of("") + "]")), HasSubstr("with the fields [p]"));
 }
 
 TEST(TensorClass, IsReadFromASnapshotWithItsClass) {

@@ -28,7 +28,8 @@ Difference differ(const std::string& key,
 
 /// Lists where `seen` differs from `expected`, at most one difference for each entry: keys, kinds,
 /// classes, batch sizes, dtypes, shapes, bits and non-tensor data. The order of the keys does not
-/// count.
+/// count, nor whether the non-tensor data of the rows are held as a lazy stack or as one list, or
+/// once for all rows where every row has the same.
 std::vector<Difference> compare(const Tree& expected, const SeenTree& seen);
 
 /// Compares one tensor.

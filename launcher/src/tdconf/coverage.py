@@ -22,9 +22,13 @@ class Evidence:
 
     @property
     def lack(self) -> str | None:
-        """Says what a must-clause lacks: a case. One with a question needs a case that asks it."""
-        has_case = sum(self.expanded.values()) > 0
-        return "has no case" if self.clause.level == "must" and not has_case else None
+        """Says what a must-clause lacks: a case, where it does not say why there is none.
+
+        One with a question needs a case that asks it.
+        """
+        if self.clause.level != "must" or self.clause.reason or sum(self.expanded.values()):
+            return None
+        return "has no case"
 
 
 def evidence(clauses: Sequence[Clause], cases: Sequence[Case]) -> list[Evidence]:

@@ -147,9 +147,11 @@ def _case(case: Case, question: Question) -> str:
     if case["broken_by"]:
         lines.append(f"  finds: {case['broken_by']}")
     known = {clause.id: clause for clause in question.registry}
-    names = case["clauses"] or likely_clauses(case, question.known)
-    if not case["clauses"]:
-        lines += ["", "It names no clause; the cases that are most like it name these:"]
+    names = case["clauses"]
+    if not names:
+        names = likely_clauses(case, question.known)
+        found = "the cases that are most like it name these:" if names else "no case is like it."
+        lines += ["", f"It names no clause; {found}"]
     for name in [] if question.clauses else names:
         lines += [f"\n{_clause(known[name])}" if name in known else f"\n{name}"]
     width = min(_WIDEST, shutil.get_terminal_size((120, 24)).columns)

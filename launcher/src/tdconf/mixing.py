@@ -6,9 +6,16 @@ from collections.abc import Sequence
 
 from tdconf.described import Case
 
-_METHODS = ("send", "isend", "recv", "irecv", "gather_and_stack")
-_METHODS += ("init_remote", "from_remote_init")
-METHODS = (*_METHODS, "consolidated", "pipe")
+_OPERATIONS = (
+    "send",
+    "isend",
+    "recv",
+    "irecv",
+    "gather_and_stack",
+    "init_remote",
+    "from_remote_init",
+)
+METHODS = (*_OPERATIONS, "consolidated", "pipe")
 
 
 def players(case: Case) -> list[int]:
@@ -36,11 +43,11 @@ def methods(case: Case) -> list[str]:
     used = set()
     for rank in players(case):
         for step in case["programs"][rank]:
-            if step["op"] in _METHODS:
+            if step["op"] in _OPERATIONS:
                 used.add(step["op"])
             if step["args"].get("consolidated") or step["op"] == "consolidate":
                 used.add("consolidated")
-            if step["op"] in _METHODS and "pipe" in step["args"]:
+            if step["op"] in _OPERATIONS and "pipe" in step["args"]:
                 used.add("pipe")
     return [method for method in METHODS if method in used]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes a case as one Python program that needs torch and tensordict only."""
+"""Writes a case as one Python program that needs torch, tensordict and what that needs for it."""
 
 import functools
 import json
@@ -38,6 +38,10 @@ _IMPORTED = (
     "is_tensor_collection",
     "tensorclass",
 )
+# What tensordict needs for what a helper does.
+_PACKAGES = {"persistent": "h5py", "open_pipe": "ucxx"}
+_PIPES = "\nPIPES = []  # closed when every rank is done"
+_CLOSING = "\n    for pipe in PIPES:\n        pipe.close()"
 _TAKEN = {"step", "say", "described", "play", "main", "torch", "dist", "store", "wait", *_IMPORTED}
 
 
@@ -59,6 +63,9 @@ def program(case: Case, file: str) -> str:
         name=case["name"],
         says=textwrap.fill(case["says"], WIDEST),
         file=file,
+        packages=_packages(used),
+        pipes=_PIPES if "open_pipe" in used else "",
+        closing=_CLOSING if "open_pipe" in used else "",
         imports=_imports(f"{frame}{ranks}{helpers}"),
         world=case["world"],
         helpers=helpers,
@@ -89,6 +96,12 @@ def _needed(known: dict[str, str], code: str) -> set[str]:
         if not more:
             return used
         used |= more
+
+
+def _packages(used: set[str]) -> str:
+    more = [package for helper, package in _PACKAGES.items() if helper in used]
+    *first, last = ["torch", "tensordict", *more]
+    return f"{', '.join(first)} and {last}"
 
 
 def _imports(code: str) -> str:

@@ -22,16 +22,18 @@ struct FromRemoteInitOptions {
 /// Shapes  those of the sender; so are the class (a lazy stack stays one, and so does a
 ///         tensorclass), the names, the device and the non-tensor data. History and the class of
 ///         leaves are not kept. The result is locked, as every consolidated tensordict here.
-/// Peer    calls init_remote(); what it sends is not trusted: the metadata is read without
-///         executing anything, and a size that cannot be true is refused before anything is
-///         allocated for it. The transport does not notice a message that is shorter than
-///         announced, and ends the receiving process when it is longer.
+/// Peer    calls init_remote(); what it sends is not trusted: the metadata, of at most 64 MiB, is
+///         read without executing anything, and a storage that does not end behind the last leaf is
+///         refused before it is allocated. How large leaves may be is not bounded. The transport
+///         does not notice a message that is shorter than announced, and ends the receiving process
+///         when it is longer.
 /// Blocks  until all messages have arrived, at most the group's timeout.
 /// Errors  c10::TypeError: no src. Before anything is received, c10::ValueError: no such rank; this
 ///         rank itself; not a member; a standalone group; and, where both ranks compare, as
 ///         init_remote().
-///         Then, c10::ValueError: a pickle that unpickle_value() refuses, or sizes that cannot be
-///         true or cannot be allocated, whereupon the peer waits for its timeout.
+///         Then, c10::ValueError: a pickle that unpickle_value() refuses, a leaf that metadata
+///         describes wrongly, or sizes that cannot be true or cannot be allocated, whereupon the
+///         peer waits for its timeout.
 ///         After all messages, so that the peer does not wait, c10::ValueError: as rebuild();
 ///         c10::NotImplementedError: a tensorclass that holds a lazy stack.
 ///         While waiting, those of Work::wait().

@@ -29,7 +29,9 @@ struct InitRemoteOptions {
 /// Blocks  until the peer has posted all its receipts, at most the group's timeout.
 /// Errors  before any message, c10::ValueError: no dst; no such rank; this rank itself; not a
 ///         member; a standalone group, whose ranks have no global rank. c10::NotImplementedError:
-///         as consolidate() and consolidated_metadata().
+///         as consolidate() and consolidated_metadata(); a nested tensordict under one of the two
+///         keys that travel beside the metadata; a storage that does not end behind its last leaf.
+///         c10::ValueError: a pickle of more than 64 MiB.
 ///         Also before any message, where both ranks compare, c10::ValueError: the peer does
 ///         something else, or cannot do it. While waiting, those of Work::wait().
 /// Source  tensordict 0.15.3 TensorDictBase.init_remote

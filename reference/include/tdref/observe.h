@@ -1,31 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <tdref/group.h>
-#include <tdref/plan.h>
-
 #include <cstddef>
 #include <memory>
-#include <vector>
 
 namespace tdref {
 
-/// One end of a transfer that waits for the other end to fit before it posts anything.
-struct Announcement {
-  Group group;
-  bool sends = true;
-  int group_rank = 0;  // the other rank, in `group`
-  std::vector<PlannedLeaf> messages;
-};
+struct Announcement;
 
-/// Is told what operations do beside sending messages, in the order in which they do it.
+/// Is told what operations do beside posting messages, in the order in which they do it.
 class Observer {
  public:
   virtual ~Observer() = default;
 
-  /// A transfer is about to be announced to its other end, which may never come. What is returned
-  /// is let go, by any thread, when its messages are posted or have failed, before anybody learns
-  /// of that.
+  /// A transfer is about to be announced to its other end, which may never come; see
+  /// tdref/announcement.h. What is returned is let go just before its messages are posted, or when
+  /// they never will be, before anybody learns of that: by any thread, which holds locks, so that
+  /// letting it go must not call the library.
   virtual std::shared_ptr<void> announced(const Announcement& announcement) = 0;
 
   /// An object became this many bytes that are to travel: a tensordict, or the metadata of one.

@@ -14,7 +14,7 @@
 namespace tdref {
 
 struct PipeOptions {
-  /// How long each call of the pipe may take, beside the one that closes it.
+  /// How long each call of the pipe may take, those that open and close it too.
   std::chrono::milliseconds timeout = std::chrono::minutes(5);
   /// The largest storage that the peer may announce.
   std::int64_t max_storage_bytes = std::int64_t{1} << 36;
@@ -42,9 +42,10 @@ struct ListenOptions {
 /// Blocks  each call at most `timeout`; a peer that closes or dies ends it at once. A thread of the
 ///         pipe lets data move between two calls; one thread at a time may call.
 /// Errors  c10::Error: the pipe is closed, or the peer says that the structure is the last one and
-///         there was none. c10::ValueError: another peer than a pipe, or metadata that is too large
+///         there was none. c10::ValueError: another peer than a pipe, a message that has not the
+///         size that is due or begins with another byte than 0 and 1, or metadata that is too large
 ///         or does not describe a tensordict within its storage. c10::DistNetworkError: the peer
-///         cannot be reached, has closed or is gone. c10d::TimeoutError: nothing within `timeout`.
+///         cannot be reached, has closed or is gone. c10d::TimeoutError: not within `timeout`.
 ///         An error while a tensordict is on its way closes the pipe, since no later message could
 ///         be told from the rest of this one.
 /// Source  tensordict 0.15.3 tensordict._ucxx.TensorDictPipe; ucxx 0.52
@@ -71,8 +72,9 @@ class TensorDictPipe {
   /// Blocks  until UCX has taken it, which for a large one needs the peer to fetch it. The peer has
   ///         all of it for certain once it says so, or close() has returned.
   /// Errors  before any message: those of consolidate() and consolidated_metadata(); c10::TypeError:
-  ///         non-tensor data that JSON cannot hold; c10::ValueError: the metadata is too large, or
-  ///         holds a number or text that JSON cannot hold.
+  ///         non-tensor data that JSON cannot hold; c10::ValueError: the metadata is too large or
+  ///         too deep, or holds a number or text that JSON cannot hold; c10::NotImplementedError: a
+  ///         nested tensordict has the key `_total_bytes` or `_device` at the root.
   void send(const TensorDictBase& td);
 
   /// Receives a tensordict. What has the structure of the one before is written into the same

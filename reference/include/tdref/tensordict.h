@@ -79,26 +79,29 @@ class TensorDict final : public TensorDictBase {
 /// which only Python has. Operations treat it as they treat its contents, and what they make of it,
 /// of its rows or of its copies has the class too.
 ///
-/// A copy shares the memory of the tensors, as a copy of its contents does.
+/// A copy shares the memory of the tensors, as a copy of its contents does. Batch size, device, lock
+/// and consolidated storage are those of the contents, whichever of the two is asked or changed.
 ///
 /// Source  tensordict 0.15.3 tensorclass
 class TensorClass final : public TensorDictBase {
  public:
-  /// Takes over whether `contents` is locked and consolidated.
   TensorClass(PythonClass cls, TensorDict contents);
 
   const PythonClass& cls() const { return cls_; }
   const TensorDict& contents() const { return contents_; }
-  /// Gives the fields for changes, which must leave the lock as it is.
+  /// Gives the fields for changes.
   TensorDict& edit_contents() { return contents_; }
 
   /// Returns one of the same class with other contents.
   TensorClass with(TensorDict contents) const { return {cls_, std::move(contents)}; }
 
-  void lock() override;
-  void unlock() override;
+  void lock() override { contents_.lock(); }
+  void unlock() override { contents_.unlock(); }
 
  private:
+  const TensorDictBase& owner() const override { return contents_; }
+  TensorDictBase& owner() override { return contents_; }
+
   PythonClass cls_;
   TensorDict contents_;
 };

@@ -26,12 +26,11 @@ struct Consolidated {
 };
 
 /// What TensorDict, LazyStackedTensorDict, PersistentTensorDict and TensorClass have in common.
-/// Operations take
-/// a tensordict of any kind; AnyTensorDict holds one.
+/// Operations take a tensordict of any kind; AnyTensorDict holds one.
 class TensorDictBase {
  public:
-  const Shape& batch_size() const { return batch_size_; }
-  const std::optional<at::Device>& device() const { return device_; }
+  const Shape& batch_size() const { return owner().batch_size_; }
+  const std::optional<at::Device>& device() const { return owner().device_; }
 
   /// Points at this tensordict as one of the kinds, if it is of that kind.
   template <typename Kind>
@@ -55,14 +54,14 @@ class TensorDictBase {
   /// Source  tensordict 0.15.3 TensorDictBase.update(inplace=True)
   void update_in_place(const TensorDictBase& source);
 
-  bool is_locked() const { return locked_; }
+  bool is_locked() const { return owner().locked_; }
   /// Forbids adding, replacing and removing entries, here and below; elements of tensors may still
   /// be written.
   virtual void lock() = 0;
   /// Also drops the consolidated state, since entries may then leave the storage.
   virtual void unlock() = 0;
 
-  bool is_consolidated() const { return consolidated_.has_value(); }
+  bool is_consolidated() const { return owner().consolidated_.has_value(); }
   /// Errors  AttributeError: the tensordict is not consolidated.
   const Consolidated& consolidated() const;
   /// Declares the leaves to be views into `state.storage`, and locks. Only consolidate() and
@@ -81,6 +80,10 @@ class TensorDictBase {
   void set_locked(bool locked);
 
  private:
+  /// Holds what stands below. A tensorclass leaves its own empty, and has that of its contents.
+  virtual const TensorDictBase& owner() const { return *this; }
+  virtual TensorDictBase& owner() { return *this; }
+
   Shape batch_size_;
   std::optional<at::Device> device_;
   bool locked_ = false;

@@ -7,6 +7,9 @@
 
 namespace tdref {
 
+/// The longest metadata that one end of a transfer sends or takes, before the storage it describes.
+constexpr std::size_t kMaxMetadataBytes = std::size_t{1} << 26;
+
 /// How deep a message or a file from another process may nest: each level costs stack.
 constexpr int kMaxDepth = 500;
 

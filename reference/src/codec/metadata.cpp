@@ -35,7 +35,7 @@ class MetadataWriter {
   MetadataWriter(const at::Tensor& storage, bool was_locked)
       : storage_(storage), was_locked_(was_locked) {}
 
-  /// Describes a root, whose class is not named.
+  /// Describes a root.
   Value describe(const TensorDictBase& td) const {
     return visit_contents(
         td,
@@ -182,6 +182,21 @@ bool is_reserved_key(const std::string& key) {
 
 bool is_jagged_key(const std::string& key) {
   return key.rfind("<NJT", 0) == 0;
+}
+
+bool is_about_the_level(const std::string& key, const Value& value) {
+  return is_reserved_key(key) || (key.starts_with('_') && !value.is<Value::Dict>());
+}
+
+void add_about_the_root(Value& metadata, const std::string& key, std::optional<Value> value) {
+  TORCH_CHECK_NOT_IMPLEMENTED(metadata.find(key) == nullptr,
+                              "the nested key '",
+                              key,
+                              "' cannot travel at the root of a tensordict whose metadata travels "
+                              "with an item of that name; allowed is any other key");
+  if (value.has_value()) {
+    metadata.get_if<Value::Dict>()->emplace_back(key, *std::move(value));
+  }
 }
 
 Value consolidated_metadata(const TensorDictBase& td) {

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "codec/dtype_names.h"
 #include "codec/layout.h"
+#include "codec/leaf_metadata.h"
 #include "codec/limits.h"
 #include "codec/metadata.h"
 #include "codec/untrusted.h"
@@ -61,7 +61,7 @@ class Rebuilder {
     }
     set_leaves(field<Value::Dict>(metadata, "leaves"), td);
     for (const auto& [key, value] : *metadata.get_if<Value::Dict>()) {
-      if (const auto& name = text(key, "a key"); !is_about_the_root(name, value)) {
+      if (const auto& name = text(key, "a key"); !is_about_the_level(name, value)) {
         td.set(name, nested(value, depth + 1));
       }
     }
@@ -78,7 +78,7 @@ class Rebuilder {
           td.set(*whole, std::exchange(jagged, {}));
         }
       } else {
-        td.set(name, leaf(name, value, kFieldsOfLeaf));
+        td.set(name, leaf(name, value));
       }
     }
     TORCH_CHECK_VALUE(!jagged.values.defined(), "metadata has a jagged leaf without offsets");
@@ -88,27 +88,21 @@ class Rebuilder {
   std::optional<std::string> add_part(const std::string& key, const Value& value, Jagged& jagged) {
     const auto name = key.substr(key.find('>') + 1);
     if (key == values_key(name)) {
-      jagged.values = leaf(key, value, kFieldsOfLeaf);
+      jagged.values = leaf(key, value);
       return std::nullopt;
     }
     TORCH_CHECK_VALUE(
         jagged.values.defined(), "metadata has '", key, "' without the values of a jagged leaf");
     if (key == lengths_key(name)) {
-      jagged.lengths = leaf(key, value, kFieldsOfLeaf);
+      jagged.lengths = leaf(key, value);
       return std::nullopt;
     }
     TORCH_CHECK_VALUE(
         key == offsets_key(name), "metadata has '", key, "', which is no part of a jagged leaf");
-    jagged.offsets = leaf(key, value, kFieldsOfLeaf + 1);
+    jagged.offsets = leaf(key, value);
     jagged.ragged_idx = integer(value.sequence()->back(), "ragged_idx");
     check_rows(jagged);
     return name;
-  }
-
-  // What other operations add beside the nested tensordicts; a number or a string is never one of
-  // those.
-  static bool is_about_the_root(const std::string& key, const Value& value) {
-    return is_reserved_key(key) || (key.rfind('_', 0) == 0 && !value.is<Value::Dict>());
   }
 
   Entry nested(const Value& metadata, int depth) {
@@ -156,7 +150,7 @@ class Rebuilder {
     std::vector<AnyTensorDict> members;
     for (const auto& [key, value] : *metadata.get_if<Value::Dict>()) {
       const auto& number = text(key, "a key");
-      if (!is_about_the_root(number, value)) {
+      if (!is_about_the_level(number, value)) {
         TORCH_CHECK_VALUE(number == member_key(members.size()),
                           "metadata has '",
                           number,
@@ -172,57 +166,21 @@ class Rebuilder {
         name == nullptr || name->is_none() ? std::nullopt : std::optional(text(*name, "a name")));
   }
 
-  static constexpr std::size_t kFieldsOfLeaf = 5;
-
-  at::Tensor leaf(const std::string& key, const Value& value, std::size_t fields_wanted) {
-    const auto* fields = value.sequence();
-    TORCH_CHECK_VALUE(fields != nullptr && fields->size() == fields_wanted,
-                      "metadata describes leaf '",
-                      key,
-                      "' by (dtype, shape, start, stop, pad), and the offsets of a jagged leaf by "
-                      "(dtype, shape, start, stop, pad, ragged_idx)");
-    const auto* dtype = find_dtype(text((*fields)[0], "a dtype"));
-    TORCH_CHECK_VALUE(dtype != nullptr,
+  at::Tensor leaf(const std::string& key, const Value& value) {
+    const auto [dtype, shape, span] = read_leaf(key, value);
+    TORCH_CHECK_VALUE(span.stop <= storage_.numel(),
                       "metadata gives leaf '",
                       key,
-                      "' the unknown dtype '",
-                      text((*fields)[0], "a dtype"),
-                      "'");
-    const auto shape = int_list((*fields)[1], "a shape");
-    const auto item_bytes = static_cast<std::int64_t>(c10::elementSize(dtype->dtype));
-    const auto nbytes = bytes_of(shape, item_bytes);
-    Span span{integer((*fields)[2], "start"), integer((*fields)[3], "stop"), 0};
-    const bool in_storage =
-        0 <= span.start && span.start <= span.stop && span.stop <= storage_.numel();
-    TORCH_CHECK_VALUE(in_storage && nbytes <= span.stop - span.start,
-                      "metadata gives leaf '",
-                      key,
-                      "', which has ",
-                      nbytes,
-                      " bytes, the bytes ",
+                      "' the bytes ",
                       span.start,
                       " to ",
                       span.stop,
                       " of a storage of ",
                       storage_.numel());
-    span.pad = span.stop - span.start - nbytes;
-    TORCH_CHECK_VALUE(span.pad == integer((*fields)[4], "pad"),
-                      "metadata gives leaf '",
-                      key,
-                      "' another padding than the ",
-                      span.pad,
-                      " bytes that its shape leaves");
-    TORCH_CHECK_VALUE(span.start % item_bytes == 0,
-                      "metadata places leaf '",
-                      key,
-                      "' at byte ",
-                      span.start,
-                      ", which is not a multiple of its element size ",
-                      item_bytes);
     if (span.stop > span.start) {
       spans_.push_back(span);
     }
-    return view_span(storage_, span, dtype->dtype, shape);
+    return view_span(storage_, span, dtype, shape);
   }
 
   at::Tensor storage_;

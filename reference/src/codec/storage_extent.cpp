@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "codec/leaf_metadata.h"
 #include "codec/limits.h"
 #include "codec/metadata.h"
 #include "codec/value_fields.h"
@@ -10,17 +11,10 @@
 namespace tdref {
 namespace {
 
-constexpr std::size_t kStop = 3;  // of (dtype, shape, start, stop, ...)
-
 std::int64_t extent_of_leaves(const Value::Dict& leaves) {
   std::int64_t extent = 0;
-  for (const auto& [key, leaf] : leaves) {
-    const auto* fields = leaf.sequence();
-    TORCH_CHECK_VALUE(fields != nullptr && fields->size() > kStop,
-                      "metadata describes leaf '",
-                      text(key, "a key"),
-                      "' by (dtype, shape, start, stop, pad)");
-    extent = std::max(extent, integer((*fields)[kStop], "stop"));
+  for (const auto& [key, value] : leaves) {
+    extent = std::max(extent, read_leaf(text(key, "a key"), value).span.stop);
   }
   return extent;
 }
@@ -29,7 +23,7 @@ std::int64_t extent_of(const Value& metadata, int depth) {
   check_depth(depth);
   std::int64_t extent = extent_of_leaves(field<Value::Dict>(metadata, "leaves"));
   for (const auto& [key, value] : *metadata.get_if<Value::Dict>()) {
-    if (value.is<Value::Dict>() && !is_reserved_key(text(key, "a key"))) {
+    if (!is_about_the_level(text(key, "a key"), value)) {
       extent = std::max(extent, extent_of(value, depth + 1));
     }
   }

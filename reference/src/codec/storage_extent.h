@@ -7,10 +7,10 @@
 
 namespace tdref {
 
-/// Returns the byte behind the last leaf that metadata from another process describes, so that a
-/// storage which is too small for it is refused before it is made.
+/// Returns the byte behind the last leaf that metadata from another process describes, at which its
+/// storage ends: another size is refused before the storage is made.
 ///
-/// Errors  c10::ValueError: metadata of another form.
+/// Errors  c10::ValueError: metadata of another form, and those of read_leaf().
 std::int64_t storage_extent(const Value& metadata);
 
 }  // namespace tdref

@@ -7,7 +7,7 @@ namespace tdref {
 
 AnyTensorDict from_remote_init(const World& world, const FromRemoteInitOptions& options) {
   TORCH_CHECK_TYPE(options.src.has_value(), "from_remote_init needs `src`, the rank of the sender");
-  return receive_described(resolve_peer(world, {"src", options.src, std::nullopt, options.group}));
+  return receive_object(resolve_peer(world, {"src", options.src, std::nullopt, options.group}));
 }
 
 }  // namespace tdref

@@ -92,7 +92,7 @@ GatherMessage encode(const TensorDictBase& td, GatherWire wire) {
       return *std::move(message);
     }
   }
-  // As the metadata of a storage does not name the class at the root, a pickle does not either.
+  // A pickle would name the class that a row does not.
   const auto* tensorclass = td.as<TensorClass>();
   const TensorDictBase& contents = tensorclass == nullptr ? td : tensorclass->contents();
   return {GatherKind::kPickle, 0, pickle_message(pickle_tensordict(contents))};

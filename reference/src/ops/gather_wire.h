@@ -30,7 +30,6 @@ struct GatherMessage {
 };
 
 /// Encodes a tensordict: as a storage where the wire has it and nothing is lost, else as a pickle.
-/// The class of a tensorclass at the root does not travel in either; what receives keeps its own.
 ///
 /// Errors  c10::NotImplementedError: the tensordict cannot be pickled.
 GatherMessage encode(const TensorDictBase& td, GatherWire wire);

@@ -8,9 +8,12 @@
 #include <tdref/pickle.h>
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <utility>
 
+#include "codec/limits.h"
+#include "codec/metadata.h"
 #include "codec/observer.h"
 #include "codec/storage_extent.h"
 #include "codec/value_fields.h"
@@ -21,52 +24,82 @@ namespace tdref {
 namespace {
 
 constexpr int kTag = 0;
-const std::string kTotalBytes = "_total_bytes";
-const std::string kTensorClass = "_tensorclass_type";
+constexpr const char* kTensorClass = "_tensorclass_type";
 constexpr const char* kStructure = "the metadata of a tensordict and its consolidated storage";
 
-// The metadata of a root does not name its class, so that a tensorclass stands beside it.
+std::optional<Value> name_of_class(const TensorDictBase& td) {
+  const auto* tensorclass = td.as<TensorClass>();
+  if (tensorclass == nullptr) {
+    return std::nullopt;
+  }
+  const auto& [module, name] = tensorclass->cls();
+  return c10::str(module, '.', name);
+}
+
 Value describe(const TensorDictBase& consolidated) {
   auto metadata = consolidated_metadata(consolidated);
-  auto& fields = *metadata.get_if<Value::Dict>();
-  fields.emplace_back(kTotalBytes, consolidated.consolidated().storage.numel());
-  if (const auto* tensorclass = consolidated.as<TensorClass>()) {
-    const auto& [module, name] = tensorclass->cls();
-    fields.emplace_back(kTensorClass, c10::str(module, '.', name));
-  }
+  const auto total = consolidated.consolidated().storage.numel();
+  const auto extent = storage_extent(metadata);
+  TORCH_CHECK_NOT_IMPLEMENTED(extent == total,
+                              "the consolidated storage has ",
+                              total,
+                              " bytes, but its last leaf ends at byte ",
+                              extent,
+                              "; allowed is a storage that ends there");
+  add_about_the_root(metadata, kTotalBytes, total);
+  add_about_the_root(metadata, kTensorClass, name_of_class(consolidated));
   return metadata;
 }
 
-PythonClass class_named(const std::string& text) {
+at::Tensor write_metadata(const TensorDictBase& consolidated) {
+  const auto pickle = pickle_value(describe(consolidated));
+  TORCH_CHECK_VALUE(pickle.size() <= kMaxMetadataBytes,
+                    "the metadata of a tensordict has ",
+                    pickle.size(),
+                    " bytes; allowed are at most ",
+                    kMaxMetadataBytes);
+  return pickle_message(pickle);
+}
+
+std::string announces(const Peer& peer) {
+  return c10::str("group rank ", peer.group_rank, " announces ");
+}
+
+PythonClass class_named(const std::string& text, const Peer& peer) {
   const auto stop = text.rfind('.');
   TORCH_CHECK_VALUE(stop != std::string::npos && stop > 0 && stop + 1 < text.size(),
-                    "metadata names the tensorclass '",
+                    announces(peer),
+                    "the tensorclass '",
                     text,
                     "'; allowed are a module, a full stop and a name");
   return {text.substr(0, stop), text.substr(stop + 1)};
 }
 
-AnyTensorDict build(const Value& metadata, const at::Tensor& storage) {
+AnyTensorDict build(const Value& metadata, const at::Tensor& storage, const Peer& peer) {
   auto td = rebuild(metadata, storage);
   const auto* name = metadata.find(kTensorClass);
   if (name == nullptr) {
     return td;
   }
+  const auto cls = class_named(text(*name, "a tensorclass"), peer);
   auto* contents = td->as<TensorDict>();
   TORCH_CHECK_NOT_IMPLEMENTED(contents != nullptr,
-                              "a tensorclass that holds another kind than a TensorDict");
-  return TensorClass(class_named(text(*name, "a tensorclass")), std::move(*contents));
+                              announces(peer),
+                              "the tensorclass '",
+                              text(*name, "a tensorclass"),
+                              "' that holds a ",
+                              text(any_field(metadata, "cls"), "a class"),
+                              "; allowed is a TensorDict");
+  return TensorClass(cls, std::move(*contents));
 }
 
-// What the peer announces may be anything; the allocator refuses what no process can have.
+// What a storage takes may be anything; the allocator refuses what no process can have.
 at::Tensor allocate(std::int64_t bytes, const char* what, const Peer& peer) {
-  const auto announced =
-      c10::str("group rank ", peer.group_rank, " announces ", what, " of ", bytes, " bytes");
-  TORCH_CHECK_VALUE(bytes >= 0, announced, "; allowed are 0 and more");
   try {
     return at::empty({bytes}, at::kByte);
   } catch (const c10::Error&) {
-    TORCH_CHECK_VALUE(false, announced, ", which cannot be allocated");
+    TORCH_CHECK_VALUE(
+        false, announces(peer), what, " of ", bytes, " bytes, which cannot be allocated");
   }
 }
 
@@ -76,12 +109,31 @@ class Messages {
   explicit Messages(const Peer& peer)
       : peer_(peer), deadline_(std::chrono::steady_clock::now() + peer.group.timeout()) {}
 
-  /// Takes the first message, once the other end is known to send the others too.
+  /// Takes the first two messages, once the other end is known to send the third too.
+  Value take_metadata() const {
+    const auto pickle = take(take_size(), "metadata");
+    auto metadata = unpickle_value(as_bytes(pickle));
+    if (Observer* observer = current_observer()) {
+      observer->unpickled(pickle.nbytes());
+    }
+    return metadata;
+  }
+
+  at::Tensor take_storage(std::int64_t bytes) const { return take(bytes, "a storage"); }
+
+ private:
   std::int64_t take_size() const {
     // Where nothing arrives although a message does, the size is none.
     const auto size = at::full({1}, -1, at::kLong);
     complete({peer_, Side::kReceives, {{{}, kTag, size}}, kTag, kStructure});
-    return size.item<std::int64_t>();
+    const auto bytes = size.item<std::int64_t>();
+    TORCH_CHECK_VALUE(0 <= bytes && bytes <= static_cast<std::int64_t>(kMaxMetadataBytes),
+                      announces(peer_),
+                      "metadata of ",
+                      bytes,
+                      " bytes; allowed are 0 to ",
+                      kMaxMetadataBytes);
+    return bytes;
   }
 
   at::Tensor take(std::int64_t bytes, const char* what) const {
@@ -90,27 +142,17 @@ class Messages {
     return message;
   }
 
- private:
   const Peer& peer_;
   std::chrono::steady_clock::time_point deadline_;
 };
-
-Value read_metadata(const at::Tensor& pickle) {
-  auto metadata = unpickle_value(as_bytes(pickle));
-  if (Observer* observer = current_observer()) {
-    observer->unpickled(pickle.nbytes());
-  }
-  return metadata;
-}
 
 // Called before the storage is made, which would otherwise be as large as anybody says.
 std::int64_t storage_bytes(const Value& metadata, const Peer& peer) {
   const auto total = field<std::int64_t>(metadata, kTotalBytes);
   const auto extent = storage_extent(metadata);
-  TORCH_CHECK_VALUE(extent <= total,
-                    "group rank ",
-                    peer.group_rank,
-                    " announces a storage of ",
+  TORCH_CHECK_VALUE(total == extent,
+                    announces(peer),
+                    "a storage of ",
                     total,
                     " bytes, but its last leaf ends at byte ",
                     extent);
@@ -119,22 +161,23 @@ std::int64_t storage_bytes(const Value& metadata, const Peer& peer) {
 
 }  // namespace
 
-Transfer plan_described_send(const Peer& peer, const TensorDictBase& td) {
+Transfer plan_object_send(const Peer& peer, const TensorDictBase& td) {
   return plan_with({peer, Side::kSends, {}, kTag, kStructure}, [&](Transfer& transfer) {
     const auto consolidated = consolidate(td);
-    const auto pickle = pickle_message(pickle_value(describe(*consolidated)));
-    for (const auto& message :
-         {at::full({1}, pickle.numel(), at::kLong), pickle, consolidated->consolidated().storage}) {
+    const auto metadata = write_metadata(*consolidated);
+    for (const auto& message : {at::full({1}, metadata.numel(), at::kLong),
+                                metadata,
+                                consolidated->consolidated().storage}) {
       transfer.messages.push_back({{}, kTag, message});
     }
   });
 }
 
-AnyTensorDict receive_described(const Peer& peer) {
+AnyTensorDict receive_object(const Peer& peer) {
   const Messages messages(peer);
-  const auto metadata = read_metadata(messages.take(messages.take_size(), "metadata"));
-  const auto storage = messages.take(storage_bytes(metadata, peer), "a storage");
-  return build(metadata, storage);
+  const auto metadata = messages.take_metadata();
+  const auto storage = messages.take_storage(storage_bytes(metadata, peer));
+  return build(metadata, storage, peer);
 }
 
 }  // namespace tdref

@@ -2,6 +2,7 @@
 #include "ops/transfer.h"
 
 #include <ATen/MemoryOverlap.h>
+#include <tdref/announcement.h>
 
 #include <algorithm>
 

@@ -14,10 +14,17 @@ namespace {
 
 constexpr ucp_tag_t kWholeTag = ~ucp_tag_t{0};
 
-template <typename T>
-ConstBytes bytes_of_one(const T& value) {
-  return std::as_bytes(std::span(&value, 1));
-}
+/// Lets go of a lock for as long as this object lives.
+class Unlocked {
+ public:
+  explicit Unlocked(UcxWorker::Lock& lock) : lock_(lock) { lock_.unlock(); }
+  ~Unlocked() { lock_.lock(); }
+  Unlocked(const Unlocked&) = delete;
+  Unlocked& operator=(const Unlocked&) = delete;
+
+ private:
+  UcxWorker::Lock& lock_;
+};
 
 }  // namespace
 
@@ -33,7 +40,6 @@ std::unique_ptr<Endpoint> Endpoint::connect(const std::string& host,
   auto lock = endpoint->worker_.lock();
   endpoint->open(params);
   endpoint->exchange_tags(lock, /*listens=*/false, deadline);
-  lock.unlock();
   return endpoint;
 }
 
@@ -45,7 +51,9 @@ std::unique_ptr<Endpoint> Endpoint::accept(const std::string& host,
   auto lock = endpoint->worker_.lock();
   Listener listener(endpoint->worker_, SocketAddress(host, port));
   if (on_listening != nullptr) {
-    on_listening(listener.port());
+    const auto port_chosen = listener.port();
+    const Unlocked unlocked(lock);
+    on_listening(port_chosen);
   }
   ucp_ep_params_t params{};
   params.field_mask = UCP_EP_PARAM_FIELD_CONN_REQUEST | UCP_EP_PARAM_FIELD_FLAGS;
@@ -89,23 +97,19 @@ void Endpoint::disconnect() {
   const auto request = ucp_ep_close_nbx(std::exchange(endpoint_, nullptr), &params);
   if (UCS_PTR_IS_PTR(request)) {
     // A forced close asks nothing of the peer: it is over as soon as this side has moved.
-    while (ucp_request_check_status(request) == UCS_INPROGRESS) {
-      ucp_worker_progress(worker_.handle());
-    }
-    ucp_request_free(request);
+    finish(request);
   }
 }
 
 void Endpoint::exchange_tags(UcxWorker::Lock& lock, bool listens, Deadline deadline) {
   const PeerInfo ours = new_peer_info();
   PeerInfo theirs;
-  const MutableBytes theirs_bytes = std::as_writable_bytes(std::span(&theirs, 1));
   if (listens) {
-    stream_send(lock, bytes_of_one(ours), deadline);
-    stream_receive(lock, theirs_bytes, deadline);
+    stream_send(lock, bytes_of(ours), deadline);
+    stream_receive(lock, writable_bytes_of(theirs), deadline);
   } else {
-    stream_receive(lock, theirs_bytes, deadline);
-    stream_send(lock, bytes_of_one(ours), deadline);
+    stream_receive(lock, writable_bytes_of(theirs), deadline);
+    stream_send(lock, bytes_of(ours), deadline);
   }
   check(theirs);
   own_tag_ = ours.tag;
@@ -229,6 +233,10 @@ void Endpoint::abandon(ucs_status_ptr_t request) {
   disconnect();
   // Nearly every request ends with the connection. What is left must not write into the buffer when
   // it is the caller's again.
+  finish(request);
+}
+
+void Endpoint::finish(ucs_status_ptr_t request) {
   constexpr int kTries = 1000;
   for (int i = 0; i < kTries; ++i) {
     if (ucp_request_check_status(request) != UCS_INPROGRESS) {

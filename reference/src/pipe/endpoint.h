@@ -17,6 +17,16 @@ namespace tdref {
 using ConstBytes = std::span<const std::byte>;
 using MutableBytes = std::span<std::byte>;
 
+/// Returns the bytes of one number or struct as they lie in memory.
+template <typename T>
+ConstBytes bytes_of(const T& value) {
+  return std::as_bytes(std::span(&value, 1));
+}
+template <typename T>
+MutableBytes writable_bytes_of(T& value) {
+  return std::as_writable_bytes(std::span(&value, 1));
+}
+
 /// One connection over UCX: messages of bytes between two processes, in order, of any size. Sizes
 /// and meaning are for its users to agree on.
 ///
@@ -28,6 +38,7 @@ class Endpoint {
   static std::unique_ptr<Endpoint> connect(const std::string& host,
                                            std::uint16_t port,
                                            Deadline deadline);
+  /// Calls `on_listening` without any lock held.
   static std::unique_ptr<Endpoint> accept(const std::string& host,
                                           std::uint16_t port,
                                           const std::function<void(std::uint16_t)>& on_listening,
@@ -67,6 +78,9 @@ class Endpoint {
             Deadline deadline,
             const std::string& what);
   void abandon(ucs_status_ptr_t request);
+  /// Moves data until a request is over that waits for no peer, and frees it. If it does not end,
+  /// nothing moves from here on.
+  void finish(ucs_status_ptr_t request);
   void wait_for_next(UcxWorker::Lock& lock, Deadline deadline);
   void disconnect();
   void check_peer(const std::string& what) const;

@@ -10,8 +10,8 @@ namespace tdref {
 
 /// Writes a literal as JSON, in ASCII; a tuple becomes a list.
 ///
-/// Errors  c10::TypeError: bytes, a class, or a key that is not a str. c10::ValueError: a number that is not
-///         finite, or text that is not UTF-8.
+/// Errors  c10::TypeError: bytes, a class, or a key that is not a str. c10::ValueError: a number that
+///         is not finite, or text that is not UTF-8.
 std::string to_json(const Value& value);
 
 /// Reads JSON that comes from another process. Objects become dicts, in their order.

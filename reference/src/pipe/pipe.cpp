@@ -18,18 +18,13 @@ namespace {
 enum class Flag : std::uint8_t { kNewSchema = 0, kSameSchema = 1 };
 
 Deadline deadline_of(const PipeOptions& options) {
-  return std::chrono::steady_clock::now() + options.timeout;
-}
-
-template <typename T>
-ConstBytes bytes_of(const T& value) {
-  return std::as_bytes(std::span(&value, 1));
+  return Deadline(options.timeout);
 }
 
 template <typename T>
 T receive_number(Endpoint& endpoint, Deadline deadline) {
   T number{};
-  endpoint.receive(std::as_writable_bytes(std::span(&number, 1)), deadline);
+  endpoint.receive(writable_bytes_of(number), deadline);
   return number;
 }
 
@@ -39,7 +34,15 @@ MutableBytes bytes_in(const at::Tensor& storage) {
 }
 
 bool fits(const TensorDictBase& td, const Schema& schema) {
-  return td.is_consolidated() && schema_of(td) == schema;
+  if (!td.is_consolidated()) {
+    return false;
+  }
+  try {
+    return schema_of(td) == schema;
+  } catch (const c10::Error&) {
+    // What could not be sent has the structure of nothing that was.
+    return false;
+  }
 }
 
 }  // namespace
@@ -56,7 +59,7 @@ class TensorDictPipe::Impl {
     const bool is_new = sent_ != schema;
     const std::string json = is_new ? schema_to_json(schema) : "";
     sent_ = std::move(schema);
-    whole([&](Deadline deadline) {
+    or_close([&](Deadline deadline) {
       send_structure(is_new, json, deadline);
       endpoint_->send(bytes_in(consolidated->consolidated().storage), deadline);
     });
@@ -64,14 +67,14 @@ class TensorDictPipe::Impl {
 
   AnyTensorDict recv(const TensorDictBase* td) {
     check_open("recv on");
-    whole([&](Deadline deadline) {
+    or_close([&](Deadline deadline) {
       const auto flag = receive_number<Flag>(*endpoint_, deadline);
       if (flag == Flag::kNewSchema) {
         receive_new(td, deadline);
       } else {
-        TORCH_CHECK(flag == Flag::kSameSchema,
-                    "a message through a pipe begins with 0 or 1, got ",
-                    static_cast<int>(flag));
+        TORCH_CHECK_VALUE(flag == Flag::kSameSchema,
+                          "a message through a pipe begins with 0 or 1, got ",
+                          static_cast<int>(flag));
         receive_same(td, deadline);
       }
     });
@@ -80,7 +83,7 @@ class TensorDictPipe::Impl {
 
   void close() {
     if (endpoint_ != nullptr) {
-      whole([&](Deadline deadline) { endpoint_->flush(deadline); });
+      or_close([&](Deadline deadline) { endpoint_->flush(deadline); });
       endpoint_.reset();
     }
   }
@@ -92,9 +95,9 @@ class TensorDictPipe::Impl {
     TORCH_CHECK(!closed(), "cannot ", what, " a closed pipe");
   }
 
-  /// Runs what sends or receives one tensordict; half of one leaves no way to go on.
+  /// Sends or receives one tensordict, or closes the pipe: half of one leaves no way to go on.
   template <typename Transfer>
-  void whole(Transfer transfer) {
+  void or_close(Transfer transfer) {
     try {
       transfer(deadline_of(options_));
     } catch (...) {

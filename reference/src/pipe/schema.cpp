@@ -8,13 +8,13 @@
 #include <optional>
 #include <utility>
 
+#include "codec/metadata.h"
 #include "codec/value_fields.h"
 #include "pipe/json.h"
 
 namespace tdref {
 namespace {
 
-constexpr const char* kTotalBytes = "_total_bytes";
 constexpr const char* kDevice = "_device";
 
 /// Takes an item out of a dict.
@@ -39,15 +39,8 @@ Schema schema_of(const TensorDictBase& consolidated) {
 
 std::string schema_to_json(const Schema& schema) {
   Value root = schema.metadata;
-  for (const char* key : {kTotalBytes, kDevice}) {
-    TORCH_CHECK_NOT_IMPLEMENTED(root.find(key) == nullptr,
-                                "the nested key '",
-                                key,
-                                "' cannot travel through a pipe, which uses it itself");
-  }
-  auto& items = *root.get_if<Value::Dict>();
-  items.emplace_back(kTotalBytes, schema.total_bytes);
-  items.emplace_back(kDevice, "cpu");
+  add_about_the_root(root, kTotalBytes, schema.total_bytes);
+  add_about_the_root(root, kDevice, "cpu");
   std::string json = to_json(root);
   TORCH_CHECK_VALUE(json.size() <= kMaxMetadataBytes,
                     "the metadata of a tensordict has ",

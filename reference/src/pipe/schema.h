@@ -3,15 +3,13 @@
 
 #include <tdref/tensordict.h>
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
-namespace tdref {
+#include "codec/limits.h"
 
-/// The longest metadata that one end sends or takes.
-constexpr std::size_t kMaxMetadataBytes = std::size_t{1} << 26;
+namespace tdref {
 
 /// What both ends of a pipe know of the tensordicts that come next: two are of one structure if
 /// their schemas compare equal.
@@ -23,7 +21,8 @@ struct Schema {
   bool operator==(const Schema&) const = default;
 };
 
-/// Errors  those of consolidated_metadata() and to_json().
+/// Errors  those of consolidated_metadata() and to_json(). c10::ValueError: it nests deeper than
+///         from_json() reads.
 Schema schema_of(const TensorDictBase& consolidated);
 
 /// Errors  c10::ValueError: it is longer than kMaxMetadataBytes.

@@ -87,8 +87,10 @@ void UcxWorker::wait_until(Lock& held,
                            const std::string& what) {
   // What the caller has just asked of UCX is for the thread to carry on.
   ucp_worker_signal(worker_);
-  if (!moved_.wait_until(held, deadline, is_done)) {
-    C10D_THROW_ERROR(TimeoutError, c10::str(what, ": not within the timeout of the pipe"));
+  if (!moved_.wait_until(held, deadline.at, is_done)) {
+    C10D_THROW_ERROR(
+        TimeoutError,
+        c10::str(what, ": not within the timeout of the pipe, ", deadline.timeout.count(), " ms"));
   }
 }
 

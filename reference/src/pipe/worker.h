@@ -12,7 +12,14 @@
 
 namespace tdref {
 
-using Deadline = std::chrono::steady_clock::time_point;
+/// When a call gives up.
+struct Deadline {
+  explicit Deadline(std::chrono::milliseconds given)
+      : timeout(given), at(std::chrono::steady_clock::now() + given) {}
+
+  std::chrono::milliseconds timeout;  // what was given, which errors tell
+  std::chrono::steady_clock::time_point at;
+};
 
 /// Throws what UCX reports, as an error of the network.
 ///

@@ -26,14 +26,14 @@ TensorDictBase::TensorDictBase(Shape batch_size, std::optional<at::Device> devic
 
 const Consolidated& TensorDictBase::consolidated() const {
   TDREF_CHECK_WITH(AttributeError,
-                   consolidated_.has_value(),
+                   is_consolidated(),
                    "the tensordict has no consolidated storage; call consolidate() first");
-  return *consolidated_;
+  return *owner().consolidated_;
 }
 
 void TensorDictBase::set_consolidated(Consolidated state) {
   lock();
-  consolidated_ = std::move(state);
+  owner().consolidated_ = std::move(state);
 }
 
 void TensorDictBase::set_locked(bool locked) {

@@ -3,28 +3,26 @@
 
 import shutil
 import tempfile
+from contextlib import ExitStack
 from pathlib import Path
-from typing import TypeVar
 
 import torch.distributed as dist
-from tensordict import TensorDictBase
 
 from .errors import AdapterError, call
 from .groups import drop_groups, make_groups, make_store, timeout_of
+from .held import lookup
 from .messages import Join
 from .pipes import Pipes
 from .snapshots import Snapshots
-from .tensorclasses import forget
+from .tensorclasses import AnyTensorDict, forget
 from .transcript import Transcript, watch
-
-T = TypeVar("T")
 
 
 class Case:
     """The values, the pending operations, the groups and the pipes, each under its name."""
 
     def __init__(self) -> None:
-        self.values: dict[str, TensorDictBase] = {}
+        self.values: dict[str, AnyTensorDict] = {}
         self._works: dict[str, list[dist.Work]] = {}
         self._waited: set[str] = set()
         self.snapshots = Snapshots()
@@ -45,7 +43,7 @@ class Case:
         self._pipes = Pipes(join.rank, store, timeout_of(join))
         self.transcript.name_groups(self._groups, join)
 
-    def value(self, name: str) -> TensorDictBase:
+    def value(self, name: str) -> AnyTensorDict:
         return lookup(self.values, name, "value")
 
     def keep_works(self, name: str, works: list[dist.Work]) -> None:
@@ -86,22 +84,19 @@ class Case:
         return {"values": len(self.values), "works": sum(map(len, pending))}
 
     def close(self) -> None:
-        """Closes the groups and the pipes, drops everything and removes the files."""
+        """Closes the groups and the pipes, drops everything and removes the files.
+
+        Errors  what closing raises, once all the rest is done, which the next case relies on.
+        """
         watch(None)
-        if self._pipes is not None:
-            self._pipes.close_all()
-            self._pipes = None
-        self.transcript = Transcript()
-        self._groups = {}
-        self.values.clear()
-        forget()
-        self._works.clear()
-        drop_groups()
-        if self._folder is not None:
-            shutil.rmtree(self._folder)
-
-
-def lookup(held: dict[str, T], name: str, what: str) -> T:
-    if name not in held:
-        raise AdapterError(f"no {what} is called {name!r}; there are: {', '.join(held) or 'none'}")
-    return held[name]
+        # From the last to the first.
+        with ExitStack() as stack:
+            if self._folder is not None:
+                stack.callback(shutil.rmtree, self._folder)
+            stack.callback(drop_groups)
+            stack.callback(self._works.clear)
+            stack.callback(forget)
+            stack.callback(self.values.clear)
+            stack.callback(self._groups.clear)
+            if self._pipes is not None:
+                self._pipes.close_in(stack)

@@ -5,12 +5,13 @@ import importlib.util
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from tensordict import TensorDict, TensorDictBase, is_tensor_collection
+from tensordict import TensorDict, is_tensor_collection
 
 from .case import Case
 from .decode import Json, ProtocolError, check_type
 from .errors import AdapterError, UnsupportedError, call
 from .messages import Step
+from .tensorclasses import AnyTensorDict
 from .tree_types import decode_tree
 from .trees import build
 
@@ -133,7 +134,7 @@ def keep(case: Case, as_: str | None, result: object) -> Json:
     raise AdapterError(f"the operation returned {result!r}, which the protocol cannot express")
 
 
-def name_of(case: Case, as_: str | None, td: TensorDictBase) -> str:
+def name_of(case: Case, as_: str | None, td: AnyTensorDict) -> str:
     """Returns the name under which this very object is held."""
     for name, held in case.values.items():
         if held is td:

@@ -9,14 +9,17 @@ import asyncio
 import os
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import timedelta
 
 import torch.distributed as dist
 from tensordict._ucxx import TensorDictPipe
 
 from .errors import AdapterError, call
+from .held import lookup
 
+# Where the listening end can be reached. TensorDictPipe takes no address to listen at: UCX listens
+# at every one, and UCX_NET_DEVICES says only where the data of pipes goes.
 _HOST = "127.0.0.1"
 
 
@@ -33,30 +36,28 @@ class Pipes:
     def open(self, name: str, peer: int, listen: bool) -> None:
         """Opens one end of a pipe; the other rank opens the other end.
 
-        Errors  AdapterError: the name is taken.
+        Errors  AdapterError: the name is taken, or the store has no port where the other rank
+                puts it.
                 ImplementationError: the other end did not come in time.
         """
         if name in self._pipes:
             raise AdapterError(f"this rank has a pipe called {name!r} already")
         ends = (self._rank, peer) if listen else (peer, self._rank)
         key = self._key(*ends)
-        make = self._listen(key) if listen else self._connect(key)
+        make = self._listen(key) if listen else TensorDictPipe.connect(_HOST, self._port(key))
         self._pipes[name] = call(self._run, make)
 
     def named(self, name: str) -> TensorDictPipe:
-        if name not in self._pipes:
-            known = ", ".join(self._pipes) or "none"
-            raise AdapterError(f"no pipe is called {name!r}; there are: {known}")
-        return self._pipes[name]
+        return lookup(self._pipes, name, "pipe")
 
-    def close_all(self) -> None:
+    def close_in(self, stack: ExitStack) -> None:
+        """Has each pipe closed when `stack` unwinds."""
         for pipe in self._pipes.values():
-            pipe.close()
-        self._pipes.clear()
+            stack.callback(pipe.close)
 
-    def _key(self, listener: int, connecter: int) -> str:
+    def _key(self, listener: int, other: int) -> str:
         """Returns the key of the store under which the listening rank says its port."""
-        ends = f"pipe/{listener}/{connecter}"
+        ends = f"pipe/{listener}/{other}"
         self._opened[ends] += 1
         return f"{ends}/{self._opened[ends]}"
 
@@ -70,9 +71,14 @@ class Pipes:
         with port_told(lambda port: self._store.set(key, str(port))):
             return await TensorDictPipe.listen(0)
 
-    async def _connect(self, key: str) -> TensorDictPipe:
-        port = int(self._store.get(key))
-        return await TensorDictPipe.connect(_HOST, port)
+    def _port(self, key: str) -> int:
+        """Waits until the listening rank says its port."""
+        text = call(self._store.get, key).decode()
+        if not text.isdecimal() or not 0 < int(text) < 1 << 16:
+            raise AdapterError(
+                f"open_pipe: the store has {text!r} under {key}; allowed is a port, 1 to 65535"
+            )
+        return int(text)
 
 
 @contextmanager

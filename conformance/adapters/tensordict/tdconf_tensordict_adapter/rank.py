@@ -150,8 +150,8 @@ class Rank:
                 leftovers = self._case.leftovers()
                 return {"type": "ended", "leftovers": leftovers, "transcript": transcript}
             case Reset():
-                self._case.close()
-                self._case = Case()
+                case, self._case = self._case, Case()
+                case.close()
                 return {"type": "done"}
             case Bye():
                 return {"type": "done"}

@@ -17,6 +17,7 @@ from tensordict import (
 
 from .decode import Json
 from .errors import AdapterError
+from .tensorclasses import AnyTensorDict
 
 # Up to this many bytes a snapshot holds the elements, beyond it their digest.
 MAX_PLAIN_BYTES = 1024
@@ -32,11 +33,11 @@ class Snapshots:
     def __init__(self) -> None:
         self._kept: list[torch.Tensor] = []
 
-    def describe(self, td: TensorDictBase) -> dict[str, Json]:
+    def describe(self, td: AnyTensorDict) -> dict[str, Json]:
         """Returns the snapshot of a root."""
         return self._tree(td) | {"consolidated": self._consolidated(td)}
 
-    def _tree(self, td: TensorDictBase) -> dict[str, Json]:
+    def _tree(self, td: AnyTensorDict) -> dict[str, Json]:
         if isinstance(td, NonTensorData):
             return describe_non_tensor(td)
         if is_tensorclass(td):
@@ -55,7 +56,7 @@ class Snapshots:
         device = None if td.device is None else str(td.device)
         return {"kind": "tensordict", "names": names, "device": device} | about
 
-    def _fields_of(self, td: TensorDictBase) -> dict[str, Json]:
+    def _fields_of(self, td: AnyTensorDict) -> dict[str, Json]:
         contents = td._tensordict
         if type(contents) is not TensorDict:
             kind = type(contents).__name__
@@ -89,7 +90,7 @@ class Snapshots:
             described |= describe_bytes(element_bytes(tensor))
         return described
 
-    def _consolidated(self, td: TensorDictBase) -> dict[str, Json] | None:
+    def _consolidated(self, td: AnyTensorDict) -> dict[str, Json] | None:
         if not td.is_consolidated():
             return None
         storage = td._consolidated["storage"]

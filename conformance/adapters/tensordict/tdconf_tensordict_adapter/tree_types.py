@@ -56,9 +56,10 @@ class Persistent:
     entries: list[tuple[str, Tree]]
 
 
-@dataclass(frozen=True)
-class TensorDict:
-    kind: Literal["tensordict"]
+@dataclass(frozen=True, kw_only=True)
+class Items:
+    """What a tensordict and a tensorclass have in common."""
+
     batch_size: list[int]
     entries: list[tuple[str, Tree]]
     names: list[str | None] | None = None
@@ -67,16 +68,15 @@ class TensorDict:
     locked: bool = False
 
 
-@dataclass(frozen=True)
-class TensorClass:
+@dataclass(frozen=True, kw_only=True)
+class TensorDict(Items):
+    kind: Literal["tensordict"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TensorClass(Items):
     kind: Literal["tensorclass"]
     class_: str
-    batch_size: list[int]
-    entries: list[tuple[str, Tree]]
-    names: list[str | None] | None = None
-    device: Literal["cpu"] | None = None
-    consolidated: bool = False
-    locked: bool = False
 
 
 Tree = TensorDict | LazyStack | NonTensor | Persistent | TensorClass | Tensor

@@ -20,7 +20,7 @@ from . import tree_types
 from .errors import AdapterError, UnsupportedError, call
 from .fills import FillError, dtype_named, fill_bytes
 from .snapshots import element_bytes
-from .tensorclasses import class_of
+from .tensorclasses import AnyTensorDict, class_of
 
 KINDS = ["tensordict", "lazy_stack", "non_tensor", "tensorclass"]
 # A persistent tensordict lives in an HDF5 file, which tensordict cannot write without h5py.
@@ -35,7 +35,7 @@ class TensorSubclass(torch.Tensor):
     """A subclass that adds nothing: what the form `subclass` makes."""
 
 
-def build(tree: tree_types.Tree, new_file: NewFile) -> TensorDictBase:
+def build(tree: tree_types.Tree, new_file: NewFile) -> AnyTensorDict:
     """Builds a tensordict; `new_file` gives the path of each file that backs it.
 
     Errors  AdapterError: the description makes no value.
@@ -47,7 +47,7 @@ def build(tree: tree_types.Tree, new_file: NewFile) -> TensorDictBase:
     return build_entry(tree, new_file)
 
 
-def build_entry(tree: tree_types.Tree, new_file: NewFile) -> TensorDictBase | torch.Tensor:
+def build_entry(tree: tree_types.Tree, new_file: NewFile) -> AnyTensorDict | torch.Tensor:
     match tree:
         case tree_types.TensorDict():
             return build_tensordict(tree, new_file)
@@ -68,16 +68,14 @@ def build_tensordict(tree: tree_types.TensorDict, new_file: NewFile) -> TensorDi
     return call(td.consolidate, metadata=True) if tree.consolidated else td
 
 
-def build_tensorclass(tree: tree_types.TensorClass, new_file: NewFile) -> TensorDictBase:
+def build_tensorclass(tree: tree_types.TensorClass, new_file: NewFile) -> AnyTensorDict:
     """Goes through a tensordict, since a constructor takes the fields in the order of the class."""
     cls = class_of(tree.class_, [key for key, _ in tree.entries])
     td = call(cls.from_tensordict, build_items(tree, new_file))
     return call(td.consolidate, metadata=True) if tree.consolidated else td
 
 
-def build_items(
-    tree: tree_types.TensorDict | tree_types.TensorClass, new_file: NewFile
-) -> TensorDictBase:
+def build_items(tree: tree_types.Items, new_file: NewFile) -> TensorDictBase:
     td = call(TensorDict, {}, batch_size=tree.batch_size, device=tree.device)
     for key, entry in tree.entries:
         call(td.set, key, build_entry(entry, new_file))
@@ -99,7 +97,9 @@ def build_persistent(tree: tree_types.Persistent, new_file: NewFile) -> TensorDi
     """Writes the file, then opens it for reading: HDF5 locks others out of what may be written."""
     if "persistent" not in KINDS:
         raise UnsupportedError("kind:persistent")
-    in_memory = tree_types.TensorDict("tensordict", tree.batch_size, tree.entries)
+    in_memory = tree_types.TensorDict(
+        kind="tensordict", batch_size=tree.batch_size, entries=tree.entries
+    )
     path = new_file()
     call(PersistentTensorDict.from_dict, build_tensordict(in_memory, new_file), path).close()
     return call(PersistentTensorDict, filename=path, mode="r", batch_size=tree.batch_size)
