@@ -82,6 +82,13 @@ def test_one_message_for_all_leaves_is_the_storage() -> None:
     ]
 
 
+def test_what_is_posted_while_somebody_waits_belongs_to_the_works() -> None:
+    early = step("isend", kept="works", td="src", dst=1, return_early=True)
+    waiting = case("waiting", [make("src", TWINS), early, step("wait", works="works")], [])
+    sent = [reported("send", 0, struct.pack("<q", 2), step=3)]
+    assert keys(sent, MADE, waiting) == ["b"]
+
+
 def test_an_event_stands_where_its_step_was_released() -> None:
     record = {"answers": [], "released": [4, 9], "transcript": [reported("send", 3, None)]}
     (event,) = events(SENDING, result(record, {"transcript": []}))

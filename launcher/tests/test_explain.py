@@ -259,7 +259,7 @@ def test_that_nothing_reached_c10d_is_said_where_it_is_known(
     plan(scripted_runner, played(case, FIRST, ranks=silent))
     ask(ready, "p2p/first/x=1")
     shown = capfd.readouterr().out
-    assert "--- one\n\n(rank 0, 1: the player reports no transcript)\n" in shown
+    assert "--- one\n\n(rank 0, 1: no transcript came)\n" in shown
 
 
 def test_a_drawing_holds_the_rows_of_the_diagram(

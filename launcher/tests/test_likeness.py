@@ -36,6 +36,21 @@ def test_what_few_cases_do_counts_for_more_than_what_many_do() -> None:
     assert likely_clauses(other_group, KNOWN)[0] == "c.ways"
 
 
+def test_a_clause_about_what_the_case_does_not_use_is_not_named() -> None:
+    known = [sending(PLAIN, "send.tags", "isend.early", "send.dst.pipe", init_tag=7)]
+    pipes = [case("p/y", [step("isend", td="td", pipe="p")], clauses=["recv.all"])]
+    assert likely_clauses(sending(PLAIN, init_tag=3), known + pipes) == ["send.tags"]
+
+
+def test_the_sentence_of_a_case_counts_too() -> None:
+    known = [
+        sending(PLAIN, name, init_tag=7) | {"says": says}
+        for name, says in (("c.order", "keys are sorted"), ("c.waits", "the sender waits"))
+    ]
+    for says, name in (("which keys come first, sorted?", "c.order"), ("who waits?", "c.waits")):
+        assert likely_clauses(sending(PLAIN, init_tag=3) | {"says": says}, known)[0] == name
+
+
 def test_cases_that_share_nothing_with_it_say_nothing() -> None:
     alone = case("p/alone", [step("consolidate", td="td")], clauses=[])
     assert likely_clauses(alone, KNOWN) == []

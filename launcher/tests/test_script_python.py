@@ -188,6 +188,7 @@ def test_a_step_that_raises_where_it_must_return_is_seen_in_the_status(tmp_path:
 
 def test_where_nothing_counts_a_step_may_raise() -> None:
     text = script_python.program(RAISES | {"level": "observe"}, "file")
+    assert "The status is 0 whatever the steps do, unless a rank hangs.\n" in text
     assert text.count("may=['return', 'raise'])") == 4
 
 

@@ -91,18 +91,15 @@ const tdref::Group& Groups::named(const std::optional<std::string>& name) const 
 std::shared_ptr<void> Groups::note(const tdref::Announcement& announcement) const {
   const auto named = std::ranges::find(in_order_, announcement.group, &Named::group);
   if (named == in_order_.end()) return nullptr;
-  std::vector<Transcript::Event> events;
-  for (const tdref::PlannedLeaf& message : announcement.messages) {
-    events.push_back(transcript_->add(event_of({.event = announcement.sends ? "send" : "recv",
-                                                .tensor = message.tensor,
+  // Two transfers that wait for each other's first tag would meet in a later one by chance.
+  const tdref::PlannedLeaf& first = announcement.messages.front();
+  const auto event = transcript_->add(event_of({.event = announcement.sends ? "send" : "recv",
+                                                .tensor = first.tensor,
                                                 .peer = announcement.group_rank,
-                                                .tag = message.tag,
+                                                .tag = first.tag,
                                                 .receives = !announcement.sends},
-                                               named->options)));
-  }
-  return {nullptr, [transcript = transcript_, events = std::move(events)](std::nullptr_t) {
-            for (const Transcript::Event& event : events) transcript->drop(event);
-          }};
+                                               named->options));
+  return {nullptr, [transcript = transcript_, event](std::nullptr_t) { transcript->drop(event); }};
 }
 
 }  // namespace tdconf::adapter

@@ -50,8 +50,8 @@ class Groups {
   /// Errors  BadRequest: this rank has no such group.
   const tdref::Group& named(const std::optional<std::string>& name) const;
 
-  /// Notes in the transcript that the messages of a transfer wait for its other end, until what is
-  /// returned is let go.
+  /// Notes in the transcript that a transfer waits for its other end, as its first message not
+  /// done, until what is returned is let go.
   std::shared_ptr<void> note(const tdref::Announcement& announcement) const;
 
  private:

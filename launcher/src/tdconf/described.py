@@ -117,6 +117,16 @@ def outcomes_of(case: Case, step: Step) -> list[str]:
     return ["raise"] if "raises" in (step["expect"] or {}) else ["return"]
 
 
+def status_of_script(case: Case) -> str:
+    """Says what the exit status of a program of the case means; values are not compared."""
+    if case["level"] == "observe":
+        return "The status is 0 whatever the steps do, unless a rank hangs."
+    return (
+        "The status is 0 when the steps that must raise do so and the others return; "
+        "values are printed, not compared."
+    )
+
+
 def group_ranks(case: Case) -> dict[str, list[int]]:
     """Returns the global ranks of each group by its name."""
     return {group["name"]: group["ranks"] for group in case["groups"]}

@@ -164,6 +164,13 @@ def _digest(described: Mapping[str, Any]) -> str | None:
     return described.get("sha256")
 
 
+def _caller(program: Sequence[Step], index: int) -> Step:
+    """Returns the step itself; of one that waits, the one that made the works."""
+    works = program[index]["args"].get("works")
+    makers = (step for step in program[:index] if works is not None and step["as"] == works)
+    return next(makers, program[index])
+
+
 def _key(
     case: Case, event: Event, digest: str | None, known: Sequence[_Leaf], place: int
 ) -> str | None:
@@ -173,7 +180,7 @@ def _key(
     """
     if event.kind not in ("send", "recv"):
         return None
-    step = None if event.step is None else case["programs"][event.rank][event.step]
+    step = None if event.step is None else _caller(case["programs"][event.rank], event.step)
     if step is not None and step["op"] in ("init_remote", "from_remote_init"):
         return _DESCRIBED[place] if place < len(_DESCRIBED) else None
     args = {} if step is None else step["args"]

@@ -20,6 +20,7 @@ from tdconf.described import (
     document_step,
     identifier,
     outcomes_of,
+    status_of_script,
     waits_of,
 )
 from tdconf.layout import Layout
@@ -68,6 +69,7 @@ def program(case: Case) -> str:
     return Template(frame).substitute(
         name=case["name"],
         says=textwrap.indent(textwrap.fill(case["says"], WIDEST), "// "),
+        status=textwrap.indent(textwrap.fill(status_of_script(case), WIDEST), "// "),
         world=case["world"],
         helpers=(_TEMPLATES / "helpers.cpp.txt").read_text(encoding="utf-8").rstrip(),
         groups=textwrap.indent("\n".join(groups or ["static_cast<void>(store);"]), "    "),

@@ -19,6 +19,7 @@ from tdconf.described import (
     document_step,
     identifier,
     outcomes_of,
+    status_of_script,
     waits_of,
 )
 from tdconf.layout import Layout
@@ -62,6 +63,7 @@ def program(case: Case, file: str) -> str:
     return Template(frame).substitute(
         name=case["name"],
         says=textwrap.fill(case["says"], WIDEST),
+        status=textwrap.fill(status_of_script(case), WIDEST),
         file=file,
         packages=_packages(used),
         pipes=_PIPES if "open_pipe" in used else "",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from tdconf import drawing, results, spacetime
-from tdconf.described import Case, Step, dotted, group_ranks, leaves
+from tdconf.described import Case, Step, Tree, dotted, group_ranks
 from tdconf.display import plain
 from tdconf.elements import shown
 from tdconf.events import events, silent_ranks
@@ -28,7 +28,9 @@ def tell(case: Case, result: Line, *, steps: bool) -> str:
     parts = [drawing.draw(laid_out, case["world"])] if laid_out or not silent else []
     if silent:
         ranks = ", ".join(str(rank) for rank in silent)
-        parts.append(f"(rank {ranks}: the player reports no transcript)")
+        parts.append(f"(rank {ranks}: no transcript came)")
+    if any("pipe" in step["args"] for program in case["programs"] for step in program):
+        parts.append("(what travels through a pipe is not seen)")
     if steps:
         parts.append("\n".join(line for told in told_steps(case, result) for line in told.lines))
     parts.append("\n".join(_verdict(case, result)))
@@ -95,16 +97,39 @@ def _returned(start: str, value: Line) -> list[str]:
         case "tensor":
             return [f"{start} returned {shown(value['tensor'], _ELEMENTS_SHOWN)}"]
         case "snapshot":
-            held = [
-                f"    {dotted(path)}  {shown(leaf, _ELEMENTS_SHOWN)}"
-                for path, leaf in leaves(value["snapshot"])
-            ]
-            return [start, *held]
+            held = [f"    {line}" for line in _contents(value["snapshot"])]
+            return [f"{start} {_kind(value['snapshot'])}", *held]
         case "buffers":
             headers = value["headers"]
             sizes = ", ".join(str(len(buffer) // 2) for buffer in value["buffers"])
             return [f"{start} headers {headers}, buffers of {sizes} B"]
     return [f"{start} returned None"]
+
+
+def _kind(tree: Tree) -> str:
+    """Names the class of a tensordict, with what its entries do not show."""
+    if tree["kind"] == "lazy_stack":
+        return f"{tree['class']} of {len(tree['members'])} in dimension {tree['stack_dim']}"
+    batch = f" {tree['batch_size']}" if tree.get("batch_size") else ""
+    what = " (tensorclass)" if tree["kind"] == "tensorclass" else ""
+    return f"{tree['class']}{what}{batch}"
+
+
+def _contents(tree: Tree, path: tuple[str, ...] = ()) -> Iterator[str]:
+    """Writes a line for each tensor and datum, and for what more there is than plain nesting."""
+    inside = [*tree.get("entries", ())]
+    inside += [(str(number), member) for number, member in enumerate(tree.get("members", ()))]
+    for key, entry in inside:
+        place = dotted((*path, key))
+        if entry["kind"] == "tensor":
+            yield f"{place}  {shown(entry, _ELEMENTS_SHOWN)}"
+        elif entry["kind"] == "non_tensor":
+            yield f"{place}  {entry['data']!r}"
+        else:
+            is_told_by_its_leaves = entry["kind"] == "tensordict" and entry.get("entries")
+            if not is_told_by_its_leaves:
+                yield f"{place}  {_kind(entry)}"
+            yield from _contents(entry, (*path, key))
 
 
 def _verdict(case: Case, result: Line) -> Iterator[str]:
@@ -114,6 +139,8 @@ def _verdict(case: Case, result: Line) -> Iterator[str]:
     yield f"{result['verdict'].upper()}{attention}"
     for finding in result["findings"][:_FINDINGS_SHOWN]:
         yield f"  {finding['text']}"
+    if not result["findings"] and result["signature"]:
+        yield f"  {result['signature']}"
     if result["listed"] is not None:
         yield f"  listed: {result['listed']['reason']}"
     if (hang := result.get("hang")) is None:

@@ -13,7 +13,7 @@ struct Announcement {
   Group group;
   bool sends = true;
   int group_rank = 0;  // the other rank, in `group`
-  std::vector<PlannedLeaf> messages;
+  std::vector<PlannedLeaf> messages;  // at least one
 };
 
 }  // namespace tdref
