@@ -12,7 +12,7 @@ namespace tdref {
 struct Announcement {
   Group group;
   bool sends = true;
-  int group_rank = 0;  // the other rank, in `group`
+  int group_rank = 0;                 // the other rank, in `group`
   std::vector<PlannedLeaf> messages;  // at least one
 };
 
