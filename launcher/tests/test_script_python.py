@@ -186,6 +186,15 @@ def test_a_step_that_raises_where_it_must_return_is_seen_in_the_status(tmp_path:
     assert "rank 1 step 2 recv: raised ValueError: " in ended.stdout
 
 
+def test_a_case_without_a_group_ends_like_any_other(tmp_path: Path) -> None:
+    programs = [RAISES["programs"][0][:1]]
+    alone = RAISES | {"name": "alone", "world": 1, "groups": [], "programs": programs}
+    script_python.write(THIS_CHECKOUT, alone, tmp_path, "alone")
+    command = [sys.executable, str(tmp_path / "alone.py")]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=_DEADLINE_S)
+    assert (ended.returncode, ended.stdout) == (0, "rank 0 step 1 make: made\n"), ended.stderr
+
+
 def test_where_nothing_counts_a_step_may_raise() -> None:
     text = script_python.program(RAISES | {"level": "observe"}, "file")
     assert "The status is 0 whatever the steps do, unless a rank hangs.\n" in text

@@ -119,7 +119,7 @@ def _imports(code: str) -> str:
 
 def _groups(groups: Sequence[Group]) -> str:
     lines = [line for group in groups for line in _group(group)]
-    return textwrap.indent("\n".join(lines or ["del timeout"]), "    ")
+    return textwrap.indent("\n".join(lines or ["pass"]), "    ")
 
 
 def _group(group: Group) -> Iterator[str]:
