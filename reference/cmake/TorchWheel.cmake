@@ -1,13 +1,7 @@
 # Imported targets for the libtorch inside a PyTorch wheel: torch::wheel (torch_cpu and c10 with gloo's c10d).
 # find_package(Torch) is not used: it enables CUDA whenever a toolkit is present and then fails to configure without a GPU.
-execute_process(
-  COMMAND "${TDCONF_PYTHON}" -c "import importlib.util as u; print(u.find_spec('torch').submodule_search_locations[0])"
-  OUTPUT_VARIABLE TDCONF_TORCH_ROOT
-  OUTPUT_STRIP_TRAILING_WHITESPACE
-  RESULT_VARIABLE torch_lookup_status)
-if(NOT torch_lookup_status EQUAL 0)
-  message(FATAL_ERROR "TDCONF_PYTHON=${TDCONF_PYTHON} has no torch; run ./launcher/tdconf doctor")
-endif()
+include(WheelFolder)
+wheel_folder(TDCONF_TORCH_ROOT torch torch)
 
 cmake_path(GET TDCONF_TORCH_ROOT PARENT_PATH site_packages)
 add_library(torch_wheel INTERFACE)

@@ -1,14 +1,7 @@
 # Imported target for the UCX inside the wheel libucx-cu13: ucx::wheel (libucp and libucs).
 # The copy that Python's ucxx loads: Debian's is older, and two versions of UCX do not connect to each other.
-execute_process(
-  COMMAND "${TDCONF_PYTHON}" -c "import importlib.util as u; print(u.find_spec('libucx').submodule_search_locations[0])"
-  OUTPUT_VARIABLE TDCONF_UCX_ROOT
-  OUTPUT_STRIP_TRAILING_WHITESPACE
-  ERROR_QUIET
-  RESULT_VARIABLE ucx_lookup_status)
-if(NOT ucx_lookup_status EQUAL 0)
-  message(FATAL_ERROR "TDCONF_PYTHON=${TDCONF_PYTHON} has no libucx-cu13; run ./launcher/tdconf doctor")
-endif()
+include(WheelFolder)
+wheel_folder(TDCONF_UCX_ROOT libucx libucx-cu13)
 
 add_library(ucx_wheel INTERFACE)
 add_library(ucx::wheel ALIAS ucx_wheel)

@@ -136,10 +136,15 @@ def leaves(tree: Tree, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, 
     """Yields the tensors of a tree with their keys, in insertion order; members go by number."""
     if tree["kind"] == "tensor":
         yield path, tree
-    for key, entry in tree.get("entries", ()):
-        yield from leaves(entry, (*path, key))
+    for key, below in children(tree):
+        yield from leaves(below, (*path, key))
+
+
+def children(tree: Tree) -> Iterator[tuple[str, Tree]]:
+    """Yields what a tree holds directly, in insertion order; members go by number."""
+    yield from tree.get("entries", ())
     for number, member in enumerate(tree.get("members", ())):
-        yield from leaves(member, (*path, str(number)))
+        yield str(number), member
 
 
 def fill_call(fill: dict[str, Any]) -> tuple[str, list[Any]]:

@@ -33,7 +33,7 @@ class Question:
     cases: Sequence[Case]
     files: Sequence[Path]
     registry: Sequence[Clause]
-    #: The cases of the specification.
+    #: The cases of the specification, where some case names no clause.
     known: Sequence[Case]
     #: The clauses that were asked for, rather than cases.
     clauses: Sequence[Clause]
@@ -85,7 +85,9 @@ def _question(layout: Layout, options: argparse.Namespace, target: str) -> Quest
     is_clause = not files and "/" not in target
     clauses = registry.named(known, target) if is_clause else []
     cases = describe(layout, Selection(files, []))
-    specified = describe(layout, Selection([], [])) if files else cases
+    # Who names clauses asks for no others, and need not wait until all cases are described.
+    names_all = all(case["clauses"] for case in cases)
+    specified = [] if names_all else describe(layout, Selection([], []))
     if is_clause:
         ids = {clause.id for clause in clauses}
         cases = [case for case in cases if ids & set(case["clauses"])]

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from math import log
 
-from tdconf.described import DEFAULT_GROUP, Case, Tree
+from tdconf.described import DEFAULT_GROUP, Case, Tree, children
 
 _CASES_ASKED = 12
 _CLAUSES_NAMED = 3
@@ -80,7 +80,5 @@ def _kinds(tree: Tree, outer: str = "root") -> Iterator[Feature]:
     kind = tree["form"] if tree["kind"] == "tensor" else tree["kind"]
     if kind != "plain":
         yield ("inside", outer, kind)
-    for _, entry in tree.get("entries", ()):
-        yield from _kinds(entry, tree["kind"])
-    for member in tree.get("members", ()):
-        yield from _kinds(member, tree["kind"])
+    for _, below in children(tree):
+        yield from _kinds(below, tree["kind"])

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from tdconf import drawing, results, spacetime
-from tdconf.described import Case, Step, Tree, dotted, group_ranks
+from tdconf.described import Case, Step, Tree, children, dotted, group_ranks
 from tdconf.display import plain
 from tdconf.elements import shown
 from tdconf.events import events, silent_ranks
@@ -117,9 +117,7 @@ def _kind(tree: Tree) -> str:
 
 def _contents(tree: Tree, path: tuple[str, ...] = ()) -> Iterator[str]:
     """Writes a line for each tensor and datum, and for what more there is than plain nesting."""
-    inside = [*tree.get("entries", ())]
-    inside += [(str(number), member) for number, member in enumerate(tree.get("members", ()))]
-    for key, entry in inside:
+    for key, entry in children(tree):
         place = dotted((*path, key))
         if entry["kind"] == "tensor":
             yield f"{place}  {shown(entry, _ELEMENTS_SHOWN)}"

@@ -7,10 +7,10 @@
 #include <gloo/common/error.h>
 #include <torch/csrc/distributed/c10d/exception.h>
 
-#include <cstring>
 #include <limits>
 #include <optional>
 
+#include "codec/bytes.h"
 #include "group/work.h"
 
 namespace tdref {
@@ -67,12 +67,6 @@ class AgreedWork : public Work::State {
   std::size_t index_;
   std::chrono::milliseconds timeout_;
 };
-
-at::Tensor as_tensor(const std::string& text) {
-  const auto tensor = at::empty({static_cast<std::int64_t>(text.size())}, at::kByte);
-  std::memcpy(tensor.mutable_data_ptr(), text.data(), text.size());
-  return tensor;
-}
 
 }  // namespace
 
@@ -144,10 +138,7 @@ Note Conversation::receive() {
     receive_into(text, kTextTag);
   }
   forget_read_notes(read_by_peer);
-  return {kind,
-          side,
-          static_cast<int>(first_tag),
-          std::string(static_cast<const char*>(text.const_data_ptr()), text.nbytes())};
+  return {kind, side, static_cast<int>(first_tag), std::string(as_bytes(text))};
 }
 
 void Conversation::receive_into(const at::Tensor& tensor, int tag) {

@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "codec/observer.h"
+#include "codec/bytes.h"
 #include "ops/pickle_message.h"
 #include "tree/walk.h"
 
@@ -132,9 +132,7 @@ AnyTensorDict decode(const GatherMessage& message, int group_rank) {
   AnyTensorDict row =
       is_pickle ? unpickle_tensordict(pickle)
                 : rebuild(unpickle_value(pickle), message.buffer.narrow(0, 0, storage_bytes));
-  if (Observer* observer = current_observer()) {
-    observer->unpickled(pickle.size());
-  }
+  note_unpickled(pickle);
   return row;
 }
 

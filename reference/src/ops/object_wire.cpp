@@ -12,9 +12,9 @@
 #include <string>
 #include <utility>
 
+#include "codec/bytes.h"
 #include "codec/limits.h"
 #include "codec/metadata.h"
-#include "codec/observer.h"
 #include "codec/storage_extent.h"
 #include "codec/value_fields.h"
 #include "group/work.h"
@@ -77,16 +77,17 @@ PythonClass class_named(const std::string& text, const Peer& peer) {
 
 AnyTensorDict build(const Value& metadata, const at::Tensor& storage, const Peer& peer) {
   auto td = rebuild(metadata, storage);
-  const auto* name = metadata.find(kTensorClass);
-  if (name == nullptr) {
+  const auto* tensorclass = metadata.find(kTensorClass);
+  if (tensorclass == nullptr) {
     return td;
   }
-  const auto cls = class_named(text(*name, "a tensorclass"), peer);
+  const auto& name = text(*tensorclass, "a tensorclass");
+  const auto cls = class_named(name, peer);
   auto* contents = td->as<TensorDict>();
   TORCH_CHECK_NOT_IMPLEMENTED(contents != nullptr,
                               announces(peer),
                               "the tensorclass '",
-                              text(*name, "a tensorclass"),
+                              name,
                               "' that holds a ",
                               text(any_field(metadata, "cls"), "a class"),
                               "; allowed is a TensorDict");
@@ -111,11 +112,10 @@ class Messages {
 
   /// Takes the first two messages, once the other end is known to send the third too.
   Value take_metadata() const {
-    const auto pickle = take(take_size(), "metadata");
-    auto metadata = unpickle_value(as_bytes(pickle));
-    if (Observer* observer = current_observer()) {
-      observer->unpickled(pickle.nbytes());
-    }
+    const auto message = take(take_size(), "metadata");
+    const auto pickle = as_bytes(message);
+    auto metadata = unpickle_value(pickle);
+    note_unpickled(pickle);
     return metadata;
   }
 

@@ -10,7 +10,7 @@ namespace tdref {
 /// Copies a pickle into a uint8 tensor that is to travel, and tells the observer.
 at::Tensor pickle_message(std::string_view pickle);
 
-/// Views the bytes of a contiguous tensor.
-std::string_view as_bytes(const at::Tensor& tensor);
+/// Tells the observer of a pickle from another rank, once it has been read.
+void note_unpickled(std::string_view pickle);
 
 }  // namespace tdref
