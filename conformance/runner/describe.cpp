@@ -22,6 +22,15 @@ json describe_roles(const std::map<int, std::string>& roles) {
   return by_rank;
 }
 
+/// The value that the step must show, whatever the words in which the case says so; else null.
+json describe_equals(const Step& step) {
+  if (step.expect.equals) return tree_to_json(*step.expect.equals);
+  if (step.expect.unchanged) return tree_to_json(*step.made);
+  const auto* leaf = std::get_if<TensorLeaf>(&step.receives);
+  const bool shows_it = step.op == "c10d_recv" || step.op == "c10d_result";
+  return leaf != nullptr && shows_it ? tensor_to_json(*leaf) : json(nullptr);
+}
+
 json describe_step(const Step& step) {
   json after = json::array();
   for (const StepId& id : step.after) after.push_back(describe_id(id));
@@ -32,7 +41,8 @@ json describe_step(const Step& step) {
           {"label", name_or_null(step.label)},
           {"after", after},
           {"blocks", blocks ? describe_id(*blocks) : json(nullptr)},
-          {"expect", step.expect_document}};
+          {"expect", step.expect_document},
+          {"equals", describe_equals(step)}};
 }
 
 json describe_programs(const std::vector<std::vector<Step>>& programs) {
@@ -60,12 +70,29 @@ json describe_messages(const std::optional<std::vector<Message>>& messages) {
   return list;
 }
 
+/// A call of which nothing but its name is said is its name.
+json describe_call(const ExpectedCall& call) {
+  json said = json::object();
+  if (call.dtype != nullptr) said["dtype"] = call.dtype->name;
+  if (call.bytes) said["bytes"] = *call.bytes;
+  if (call.root) said["root"] = *call.root;
+  if (call.group) said["group"] = *call.group;
+  return said.empty() ? json(call.name) : json{{call.name, said}};
+}
+
+json describe_calls(const std::optional<std::vector<ExpectedCall>>& calls) {
+  if (!calls) return nullptr;
+  json list = json::array();
+  for (const ExpectedCall& call : *calls) list.push_back(describe_call(call));
+  return list;
+}
+
 /// The three keys, each null when the case leaves it out.
 json describe_transcripts(const std::map<int, ExpectedTranscript>& transcripts) {
   if (transcripts.empty()) return nullptr;
   json by_rank = json::object();
   for (const auto& [rank, expected] : transcripts) {
-    by_rank[std::to_string(rank)] = {{"calls", or_null(expected.calls)},
+    by_rank[std::to_string(rank)] = {{"calls", describe_calls(expected.calls)},
                                      {"pickles", or_null(expected.pickles)},
                                      {"consolidations", or_null(expected.consolidations)}};
   }

@@ -49,7 +49,7 @@ class Connection:
         self.write_line(json.dumps(request).encode())
         return self._seq
 
-    def step(self, op: str, as_: str | None = None, **args: Json) -> Json:
+    def step(self, op: str, /, as_: str | None = None, **args: Json) -> Json:
         name = {} if as_ is None else {"as": as_}
         return self.ask("step", op=op, args=args, **name)
 

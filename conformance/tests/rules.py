@@ -36,7 +36,11 @@ def substitute(node: Json, chosen: Json) -> Json:
         return {substitute(key, chosen): substitute(value, chosen) for key, value in node.items()}
     if isinstance(node, list):
         return [substitute(item, chosen) for item in node]
-    match = re.fullmatch(r"\$(\w+)([+-]\d+)?", node) if isinstance(node, str) else None
+    if not isinstance(node, str):
+        return node
+    if "@" in node:
+        return "@".join(str(substitute(side, chosen)) for side in node.rsplit("@", 1))
+    match = re.fullmatch(r"\$(\w+)([+-]\d+)?", node)
     if match is None or match[1] not in chosen:
         return node
     value = chosen[match[1]]

@@ -43,7 +43,7 @@ CALLS = {
     "send": lambda: dist.send(tensor(), 2, tag=4),
     "recv": lambda: dist.recv(tensor(), 2, tag=4),
     "all_gather": lambda: dist.all_gather([tensor() for _ in RANKS], tensor()),
-    "all_gather_single": lambda: dist.all_gather_into_tensor(torch.cat([tensor()] * 3), tensor()),
+    "all_gather into one": lambda: dist.all_gather_into_tensor(torch.cat([tensor()] * 3), tensor()),
     "gather": lambda: dist.gather(tensor(), dst=2),
     "scatter": lambda: dist.scatter(tensor(), src=2),
     "broadcast": lambda: dist.broadcast(tensor(), 2),
@@ -57,7 +57,7 @@ def test_a_call_is_one_event(transcript: Transcript, event: str) -> None:
     CALLS[event]()
     has_tag = event in ("send", "recv")
     expected = {
-        "event": event,
+        "event": event.removesuffix(" into one"),
         "group": "default",
         "peer": None if event.startswith("all_") else 2,
         "dtype": "int16",
@@ -97,6 +97,41 @@ def test_the_root_of_a_broadcast_hands_over_what_it_holds_now(transcript: Transc
     work.wait()
     assert handed_over is not None
     assert transcript.events()[0]["sha256"] == handed_over
+
+
+def test_a_call_is_done_once_its_future_was_waited_for(transcript: Transcript) -> None:
+    work = dist.all_reduce(tensor(), async_op=True)
+    assert [event["done"] for event in transcript.events()] == [False]
+    work.get_future().then(lambda _: None).wait()
+    assert [event["done"] for event in transcript.events()] == [True]
+
+
+def test_a_call_whose_future_failed_is_not_done(transcript: Transcript) -> None:
+    event = transcript.begin(bytes=4, done=False)
+    failed = torch.futures.Future()
+    failed.set_exception(RuntimeError("no peer"))
+    c10d_spy.finish_unless_failed(c10d_spy.Started(transcript, event, None), failed)
+    assert [event["done"] for event in transcript.events()] == [False]
+
+
+def test_a_result_has_a_digest_once_it_is_there(transcript: Transcript) -> None:
+    value = tensor()
+    work = dist.all_reduce(value, async_op=True)
+    assert transcript.events()[0]["sha256"] is None
+    value += 1
+    result = digest(value)
+    work.wait()
+    assert transcript.events()[0]["sha256"] == result
+
+
+def test_the_first_end_of_a_call_is_what_counts(transcript: Transcript) -> None:
+    """Who waits for the future may change the tensor: it is no longer what the call gave."""
+    value = tensor()
+    work = dist.all_reduce(value, async_op=True)
+    result = digest(value)
+    work.get_future().then(lambda _: value.add_(1)).wait()
+    work.wait()
+    assert transcript.events()[0]["sha256"] == result
 
 
 @pytest.mark.parametrize("peer", [-1, 3, 2**31 - 1])

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a case holds is let go at its end, whatever fails; and pipes are found."""
 
+import weakref
 from datetime import timedelta
 from pathlib import Path
 
@@ -49,6 +50,15 @@ def test_a_pipe_that_does_not_close_keeps_nothing_else_alive(tmp_path: Path) -> 
     # The name is free again, which class_of refuses while the case goes on.
     class_of("Point", ["y"])
     joined(tmp_path / "next").close()
+
+
+def test_a_transcript_that_outlives_its_case_holds_no_group(tmp_path: Path) -> None:
+    case = joined(tmp_path / "store")
+    group = weakref.ref(case.group("default"))
+    outlives = case.transcript
+    case.close()
+    assert group() is None
+    assert outlives.events() == []
 
 
 @pytest.mark.parametrize("text", ["", "port", "0", "65536", "-1", "80 "])

@@ -58,6 +58,7 @@ TREES = {
             ["expanded", leaf("int8", [2, 3], {"bits": "010203"}, "expanded")],
             ["meta", leaf("int8", [2], ramp(1), "meta")],
             ["sparse", leaf("int8", [2], ramp(1), "sparse_coo")],
+            ["jagged", leaf("int16", [2, 3, 2], ramp(1), "jagged")],
         ]
     ),
     "about": tensordict(

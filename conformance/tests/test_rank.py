@@ -24,8 +24,9 @@ def test_hello_claims_no_raw_operations(world: World) -> None:
     assert answer["pid"] == world.pids[0]
     claimed = {claim for claim in answer["capabilities"] if claim.startswith("op:")}
     operations = ["make", "snapshot", "consolidate", "wait", "send", "recv", "isend", "irecv"]
-    operations += ["init_remote", "from_remote_init", "open_pipe", "close_pipe"]
-    assert claimed == {f"op:{name}" for name in [*operations, "gather_and_stack"]}
+    operations += ["getitem", "init_remote", "from_remote_init", "open_pipe", "close_pipe"]
+    operations += ["gather_and_stack", "broadcast", "scatter", "all_gather", "all_reduce", "reduce"]
+    assert claimed == {f"op:{name}" for name in operations}
     assert "transcript" in answer["capabilities"]
 
 

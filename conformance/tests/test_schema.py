@@ -71,7 +71,7 @@ def make(tree: Json) -> Json:
     return {"seq": 1, "type": "step", "op": "make", "args": {"name": "x", "tree": tree}}
 
 
-def step(op: str, **args: Json) -> Json:
+def step(op: str, /, **args: Json) -> Json:
     return {"seq": 1, "type": "step", "op": op, "args": args}
 
 
@@ -91,6 +91,13 @@ GOOD_REQUESTS = [
     step("init_remote", td="x", dst=1, group="g"),
     step("from_remote_init", src=0) | {"as": "y"},
     step("from_remote_init") | {"as": "y"},
+    step("init_remote", td="x", dst=1, use_broadcast=True, device="cpu"),
+    step("broadcast", td="x", src=0, device="cuda:1") | {"as": "y"},
+    step("scatter", td="x", src=0, tensordicts=["x", "all.0"]) | {"as": "y"},
+    step("all_gather", td="x", group="g") | {"as": "all"},
+    step("all_reduce", td="x", op="BXOR", async_op=True, bucket_bytes=9) | {"as": "w"},
+    step("reduce", td="x", dst=1, return_premature=True),
+    step("getitem", td="x", index=[0, [1, 3]]) | {"as": "y"},
     step("open_pipe", peer=1, listen=True) | {"as": "p"},
     step("close_pipe", pipe="p"),
     step("send", td="x", pipe="p", init_tag=3),
@@ -113,6 +120,7 @@ BAD_REQUESTS = [
     make(VALUE | {"kind": "tensorclass"}),
     make(VALUE | {"kind": "tensorclass", "class": "my.Pair"}),
     make(tensordict([["a b", LEAF]]) | {"kind": "tensorclass", "class": "Pair"}),
+    make(tensordict([["class", LEAF]]) | {"kind": "tensorclass", "class": "Pair"}),
     make(VALUE | {"class": "Pair"}),
     make(tensordict([["a"]])),
     with_leaf(fill={"noise": 1}),
@@ -125,7 +133,18 @@ BAD_REQUESTS = [
     step("send", td="x", dst="1"),
     step("send", td="x", src=1),
     step("send", dst=1),
-    step("init_remote", td="x", dst=1, use_broadcast=True),
+    step("init_remote", td="x", dst=1, use_broadcast="yes"),
+    step("init_remote", td="x", dst=1, device="gpu"),
+    step("broadcast", td="x", src=0),
+    step("scatter", td="x", src=0),
+    step("scatter", td="x", src=0, tensordicts="x") | {"as": "y"},
+    step("all_gather", td="x"),
+    step("all_reduce", td="x", op="MEAN"),
+    step("all_reduce", td="x", dst=0),
+    step("reduce", td="x"),
+    step("getitem", td="x", index=[0]),
+    step("getitem", td="x", index=[]) | {"as": "y"},
+    step("getitem", td="x", index=[[0]]) | {"as": "y"},
     step("init_remote", dst=1),
     step("from_remote_init", src=0),
     step("from_remote_init", td="x", src=0) | {"as": "y"},
@@ -167,9 +186,41 @@ def test_a_tensor_has_bytes_or_a_digest_or_neither() -> None:
         assert not answer.is_valid(returned({"kind": "tensor", "tensor": TENSOR | about}))
 
 
+ROWS = {"offsets": [0, 2], "lengths": None, "ragged_idx": 1}
+JAGGED = TENSOR | {"shape": [1, -1], "layout": "jagged", "bytes": "0102"}
+
+
+def shows(tensor: Json) -> bool:
+    return VALIDATORS["answer"].is_valid(returned({"kind": "tensor", "tensor": tensor}))
+
+
+def test_a_jagged_tensor_alone_has_rows() -> None:
+    assert shows(JAGGED | {"rows": ROWS})
+    assert shows(JAGGED | {"rows": ROWS | {"lengths": [1]}})
+    assert not shows(JAGGED)
+    assert not shows(TENSOR | {"rows": ROWS})
+
+
+@pytest.mark.parametrize(
+    "changes", [{"offsets": [-1, 2]}, {"offsets": []}, {"lengths": 1}, {"ragged_idx": 0}, {"n": 1}]
+)
+def test_rows_that_the_protocol_does_not_have(changes: Json) -> None:
+    assert not shows(JAGGED | {"rows": ROWS | changes})
+    for name in ROWS:
+        assert not shows(JAGGED | {"rows": {key: ROWS[key] for key in ROWS if key != name}})
+
+
+def test_several_values_are_names() -> None:
+    answer = VALIDATORS["answer"]
+    for names in ([], ["all.0"], ["all.0", "td"]):
+        assert answer.is_valid(returned({"kind": "values", "names": names}))
+
+
 @pytest.mark.parametrize(
     "value",
     [
+        {"kind": "values", "names": [0]},
+        {"kind": "values"},
         {"kind": "none", "int": 1},
         {"kind": "int", "int": "1"},
         {"kind": "int", "int": True},

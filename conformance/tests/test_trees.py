@@ -2,6 +2,8 @@
 """Trees become values of tensordict, and snapshots describe them."""
 
 import hashlib
+import itertools
+import math
 import pickle
 import struct
 from collections.abc import Iterator
@@ -15,7 +17,7 @@ from tdconf_tensordict_adapter import tensorclasses
 from tdconf_tensordict_adapter.decode import Json
 from tdconf_tensordict_adapter.errors import AdapterError, ImplementationError, UnsupportedError
 from tdconf_tensordict_adapter.fills import DTYPES
-from tdconf_tensordict_adapter.snapshots import Snapshots
+from tdconf_tensordict_adapter.snapshots import Snapshots, dense_bytes
 from tdconf_tensordict_adapter.tree_types import decode_tree
 from tdconf_tensordict_adapter.trees import FORMS, build
 
@@ -106,8 +108,8 @@ def test_more_than_1024_bytes_are_digested(made) -> None:  # noqa: ANN001
         ("subclass", {"class": "TensorSubclass"}),
         ("transposed", {}),
         ("meta", {"device": "meta", "bytes": None}),
-        ("sparse_coo", {"layout": "sparse_coo", "bytes": None}),
-        ("jagged", {"layout": "jagged", "class": "NestedTensor", "shape": [2, -1], "bytes": None}),
+        ("sparse_coo", {"layout": "sparse_coo"}),
+        ("jagged", {"layout": "jagged", "class": "NestedTensor", "shape": [2, -1]}),
     ],
 )
 def test_a_form_changes_only_what_it_is_about(made, form: str, differs: Json) -> None:  # noqa: ANN001
@@ -125,6 +127,54 @@ def test_transposed_elements_lie_in_the_reverse_order_of_dimensions(made) -> Non
     tensor = made(tensordict([["a", leaf("int8", [2, 3, 4], ramp(0), "transposed")]]))["a"]
     assert tensor.stride() == (1, 2, 6)
     assert tensor[1, 2, 3] == 23
+
+
+@pytest.mark.parametrize(
+    ("shape", "offsets"),
+    [([2, 3], [0, 2, 6]), ([3, 2, 2], [0, 1, 3, 6]), ([2, 1], [0, 0, 2]), ([3, 0], [0, 0, 0, 0])],
+)
+def test_jagged_rows_grow(made, shape: list[int], offsets: list[int]) -> None:  # noqa: ANN001
+    """Row i of n begins at the value m i (i + 1) / (n + 1)."""
+    td = made(tensordict([["a", leaf("int8", shape, ramp(1), "jagged")]], batch_size=()))
+    shown = entry(td)
+    assert shown["rows"] == {"offsets": offsets, "lengths": None, "ragged_idx": 1}
+    assert shown["bytes"] == bytes(range(1, math.prod(shape) + 1)).hex()
+    lengths = [len(row) for row in td["a"].unbind()]
+    assert lengths == [end - begin for begin, end in itertools.pairwise(offsets)]
+
+
+def test_rows_that_end_early_are_told_with_their_lengths() -> None:
+    values, offsets = torch.arange(5, dtype=torch.uint8), torch.tensor([0, 2, 5])
+    jagged = torch.nested.nested_tensor_from_jagged(values, offsets, torch.tensor([1, 3]))
+    shown = Snapshots().describe_tensor(jagged)
+    assert shown["rows"] == {"offsets": [0, 2, 5], "lengths": [1, 3], "ragged_idx": 1}
+    assert shown["bytes"] == "0001020304"
+
+
+def test_the_values_of_long_jagged_tensors_are_digested(made) -> None:  # noqa: ANN001
+    bits = {"bits": "07"}
+    shown = entry(made(tensordict([["a", leaf("uint8", [2, 513], bits, "jagged")]])))
+    assert shown["sha256"] == hashlib.sha256(b"\x07" * 1026).hexdigest()
+    assert shown["rows"]["offsets"] == [0, 342, 1026]
+    assert "bytes" not in shown
+
+
+def test_a_sparse_tensor_has_the_bytes_of_a_dense_one() -> None:
+    values = torch.tensor([[1.0, -0.0], [3.0, 4.0]])
+    sparse = torch.sparse_coo_tensor([[2, 0]], values, (3, 2), check_invariants=True)
+    assert dense_bytes(sparse) == struct.pack("<6f", 3, 4, 0, 0, 1, -0.0)
+    # Elements at one place are added.
+    twice = torch.sparse_coo_tensor([[1, 1]], torch.tensor([3, 4]), (2,), check_invariants=True)
+    assert dense_bytes(twice) == struct.pack("<2q", 0, 7)
+    nothing = torch.sparse_coo_tensor(size=(2, 0), check_invariants=True)
+    assert dense_bytes(nothing) == b""
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_sparse_elements_of_every_dtype_are_read(made, dtype: str) -> None:  # noqa: ANN001
+    bits = "01" * DTYPES[dtype].itemsize
+    tree = tensordict([["a", leaf(dtype, [2, 2], {"bits": bits}, "sparse_coo")]])
+    assert entry(made(tree))["bytes"] == bits * 4
 
 
 def test_expanded_rows_share_memory(made) -> None:  # noqa: ANN001

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <type_traits>
+#include <utility>
 
 #include "values/small_float.h"
 #include "values/text.h"
@@ -46,10 +47,9 @@ Float convert_exactly(const Number& number, const DType& dtype) {
       number);
 }
 
-std::uint16_t encode_small(const Number& number,
-                           const DType& dtype,
-                           const SmallFloatFormat& format) {
-  const auto bits = encode_exactly(convert_exactly<double>(number, dtype), format);
+std::uint16_t encode_small(const Number& number, const DType& dtype) {
+  const auto bits =
+      encode_exactly(convert_exactly<double>(number, dtype), small_float_format(dtype));
   if (!bits) refuse(number, dtype);
   return *bits;
 }
@@ -57,10 +57,9 @@ std::uint16_t encode_small(const Number& number,
 void append_float(Bytes& bytes, const Number& number, const DType& dtype, std::size_t part_bytes) {
   if (part_bytes == 8) return append(bytes, convert_exactly<double>(number, dtype));
   if (part_bytes == 4) return append(bytes, convert_exactly<float>(number, dtype));
-  if (dtype.name == "bfloat16") return append(bytes, encode_small(number, dtype, kBFloat16));
-  if (part_bytes == 2) return append(bytes, encode_small(number, dtype, kFloat16));
-  const SmallFloatFormat& format = dtype.name == "float8_e5m2" ? kFloat8E5M2 : kFloat8E4M3FN;
-  append(bytes, static_cast<std::uint8_t>(encode_small(number, dtype, format)));
+  const std::uint16_t bits = encode_small(number, dtype);
+  if (part_bytes == 2) return append(bytes, bits);
+  append(bytes, static_cast<std::uint8_t>(bits));
 }
 
 std::int64_t whole(const Number& number, const DType& dtype) {
@@ -172,6 +171,12 @@ Bytes fill_bytes(const Fill& fill, const DType& dtype, std::int64_t numel) {
              fill.formula);
   if (fill.invert) invert_bytes(bytes, dtype);
   return bytes;
+}
+
+Fill fill_with(Bytes elements) {
+  // No pattern at all could be repeated.
+  if (elements.empty()) return {Constant{}};
+  return {Bits{std::move(elements)}};
 }
 
 void invert_bytes(Bytes& bytes, const DType& dtype) {

@@ -48,6 +48,9 @@ struct Fill {
 ///         pattern, a bit pattern for bool with bytes other than 00 and 01.
 Bytes fill_bytes(const Fill& fill, const DType& dtype, std::int64_t numel);
 
+/// Returns the fill that gives exactly these elements.
+Fill fill_with(Bytes elements);
+
 /// Complements every byte, for bool the lowest bit of every byte.
 void invert_bytes(Bytes& bytes, const DType& dtype);
 

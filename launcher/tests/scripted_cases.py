@@ -52,7 +52,7 @@ def poison(tree: Tree, **marks: object) -> Tree:
     return changed | marks
 
 
-def step(op: str, *, kept: str | None = None, expect: object = None, **args: object) -> Step:
+def step(op: str, /, *, kept: str | None = None, expect: object = None, **args: object) -> Step:
     plain = {"label": None, "after": [], "blocks": None}
     return plain | {"op": op, "args": args, "as": kept, "expect": expect}
 
@@ -132,7 +132,21 @@ Printed = dict[str, tuple[str, list[int], list[Any]]]
 
 
 def expected(case_: Case, expression: str | dict[str, Any]) -> Printed:
-    """The leaves of an expression, `src@0` or `{stack: [src@1, src@2]}`: key -> what is printed."""
+    """The leaves of an expression, as `src@0` or `{stack: [src@1, src@2]}`: key -> what is printed.
+
+    `{reduced: src, op: MAX}` is of all ranks, each of which makes `src`.
+    """
+    if isinstance(expression, dict) and "reduced" in expression:
+        combine = {"SUM": sum, "MAX": max}[expression["op"]]
+        parts = [expected(case_, f"{expression['reduced']}@{r}") for r in range(case_["world"])]
+        return {
+            key: (
+                dtype,
+                shape,
+                [combine(row) for row in zip(*(part[key][2] for part in parts), strict=True)],
+            )
+            for key, (dtype, shape, _) in parts[0].items()
+        }
     if isinstance(expression, dict):
         rows = [expected(case_, row) for row in expression["stack"]]
         return {
@@ -364,6 +378,48 @@ INIT = case(
     ],
 )
 
+
+def _numbered(rank: int) -> Tree:
+    """Another value for each rank, nested and with two dtypes."""
+    first = 1 + 10 * rank
+    nested = td({"y": tensor("int32", [2, 2], first + 1)}, [2])
+    return td({"x": tensor("float32", [2], first), "n": nested}, [2])
+
+
+def _collective(rank: int) -> Sequence[Step]:
+    given = {"tensordicts": ["mine", "all.0"]} if rank == 1 else {}
+    sums = {"reduced": "mine", "op": "SUM"}
+    largest = {"reduced": "top", "op": "MAX"}
+    last = [step("snapshot", td="top", expect={"equals": largest})] if rank == 1 else []
+    return [
+        make("mine", _numbered(rank)),
+        step("all_gather", td="mine", kept="all", expect={"returns": {"tensordicts": 2}}),
+        snapshot("all.0", "mine@0"),
+        snapshot("all.1", "mine@1"),
+        step("broadcast", td="mine", src=0, kept="copy", device="cpu"),
+        snapshot("copy", "mine@0"),
+        step("scatter", td="copy", src=1, kept="part", **given),
+        snapshot("part", f"mine@{1 - rank}"),
+        step("getitem", td="part", index=[[1, 2]], kept="row"),
+        step("all_reduce", td="mine", async_op=True, kept="works"),
+        step("wait", works="works"),
+        step("snapshot", td="mine", expect={"equals": sums}),
+        make("top", _numbered(rank)),
+        step("reduce", td="top", dst=1, op="MAX", group="default", bucket_bytes=100),
+        *last,
+    ]
+
+
+COLLECTIVES = case("collectives", _collective(0), _collective(1))
+COLD = case(
+    "cold",
+    [make("src", SRC), step("init_remote", td="src", use_broadcast=True, device="cpu")],
+    [
+        step("from_remote_init", src=0, kept="got", use_broadcast=True),
+        snapshot("got", "src@0"),
+    ],
+)
+
 # Not one of those that are written in both languages.
 PIPE = case(
     "pipe",
@@ -396,4 +452,4 @@ CASES = (
     STANDALONE,
     RAISES,
 )
-CASES += (PROBE_SENDS, AFTER, GATHER_PROBE, INIT, TENSORCLASS)
+CASES += (PROBE_SENDS, AFTER, GATHER_PROBE, INIT, TENSORCLASS, COLLECTIVES, COLD)

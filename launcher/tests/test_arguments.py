@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from tdconf import cli, preparing
+from tdconf import build, cli, preparing
 from tdconf.arguments import parser
 from tdconf.exits import Exit
+from tdconf.layout import Layout
 
 COMMANDS = ("run", "explain", "clauses", "interop", "list", "test", "doctor")
 
@@ -133,6 +134,22 @@ def test_an_assignment_reaches_the_runner_without_its_spaces(
     cli._run(cli.THIS_CHECKOUT, options, [])
     assert seen["assign"] == "1=tensordict,0=reference"
     assert [implementation.name for implementation in seen["judged"]] == ["reference"]
+
+
+@pytest.mark.parametrize(
+    "words", [["run"], ["explain", "send.tags"], ["list"], ["interop"], ["clauses"]]
+)
+def test_who_only_asks_waits_for_no_build(
+    words: list[str],
+    layout: Layout,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(cli, "THIS_CHECKOUT", layout)
+    monkeypatch.setattr(preparing, "prepare", lambda *_: Path(sys.executable))
+    monkeypatch.setattr(build, "build", lambda *_: pytest.fail("built though told not to"))
+    assert cli.main([*words, "--no-build"]) == Exit.NO_VERDICT
+    assert f"--no-build: {layout.runner} was never built" in capsys.readouterr().err
 
 
 def test_closed_standard_streams_are_no_obstacle() -> None:

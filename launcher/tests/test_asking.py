@@ -157,6 +157,14 @@ def test_the_probe_keeps_its_rank() -> None:
     assert mixing.assignment(probed, AB) == "0=A,2=B"
 
 
+def test_collective_operations_are_put_to_the_test() -> None:
+    used = ["consolidated", "scatter", "broadcast", "all_gather", "all_reduce", "reduce"]
+    steps = [make("a", {}), *(step(op, td="a") for op in [*reversed(used[1:]), "consolidate"])]
+    made = case("x", steps, steps)
+    assert mixing.methods(made) == [method for method in mixing.METHODS if method in used]
+    assert mixing.why_alone(made) is None
+
+
 def test_only_cases_in_which_two_can_meet_are_played() -> None:
     ours = {"id": "p2p/x"}
     assert mixing.why_alone(P2P | ours) is None
@@ -168,7 +176,9 @@ def test_only_cases_in_which_two_can_meet_are_played() -> None:
     alone = case("alone", P2P["programs"][0], [])
     assert mixing.why_alone(alone | ours) == "only one rank has steps"
     silent = case("silent", [make("a", {})], [make("a", {})])
-    assert mixing.why_alone(silent | ours) == "no rank sends, receives or gathers"
+    assert mixing.why_alone(silent | ours) == (
+        "no rank sends, receives or takes part in a collective operation"
+    )
 
 
 def test_cases_that_are_left_out_are_counted_by_reason() -> None:
@@ -341,6 +351,10 @@ def test_a_leaf_shows_its_first_elements() -> None:
     leaf = {"dtype": "int16", "shape": [3], "bytes": "010002000300"}
     assert shown(leaf, 3) == "int16[3] [1, 2, 3]"
     assert shown(leaf, 2) == "int16[3] [1, 2, ...]"
+    rows = {"offsets": [0, 1, 3], "lengths": None, "ragged_idx": 1}
+    assert shown(leaf | {"shape": [2, -1], "rows": rows}, 3) == (
+        "int16[2, -1] rows at [0, 1, 3] [1, 2, 3]"
+    )
     assert shown({"dtype": "int16", "shape": [3], "sha256": "ab" * 32}, 2) == (
         "int16[3] sha256 abababababab..."
     )

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Building: configured once per Python, silent when nothing changed, loud when it fails."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from tdconf.build import build, cached_python
-from tdconf.exits import TdconfError
-from tdconf.layout import Layout
+from tdconf.build import JUDGE_TARGETS, build, cached_python, check_built
+from tdconf.exits import Exit, TdconfError
+from tdconf.layout import THIS_CHECKOUT, Layout
 from tdconf.processes import cores
 
 PYTHON = Path("/opt/env/bin/python")
@@ -92,3 +94,67 @@ def test_a_failing_build_shows_the_compiler_the_command_and_the_log(
     assert "one.cpp:1: error: no" in message
     assert f"cmake --build --preset release --parallel {cores()} --target one" in message
     assert str(layout.logs / "build.log") in message
+
+
+@pytest.fixture
+def built(layout: Layout) -> Layout:
+    """A build tree with every program that judges, for `PYTHON`."""
+    for program in (layout.runner, layout.adapter("reference"), layout.adapter("probe")):
+        program.parent.mkdir(parents=True, exist_ok=True)
+        program.touch()
+    (layout.build / "CMakeCache.txt").write_text(f"TDCONF_PYTHON:FILEPATH={PYTHON}\n")
+    return layout
+
+
+def test_without_building_what_is_there_is_good_enough(built: Layout) -> None:
+    check_built(built, PYTHON, JUDGE_TARGETS)
+
+
+@pytest.mark.parametrize("missing", JUDGE_TARGETS)
+def test_without_building_what_was_never_built_is_named(built: Layout, missing: str) -> None:
+    (program,) = built.build.glob(f"**/{missing}")
+    program.unlink()
+    with pytest.raises(TdconfError, match=f"{missing} was never built") as raised:
+        check_built(built, PYTHON, JUDGE_TARGETS)
+    assert raised.value.code == Exit.NO_VERDICT
+
+
+def test_without_building_the_torch_of_another_python_is_not_judged(built: Layout) -> None:
+    other = Path("/usr/bin/python3")
+    with pytest.raises(TdconfError, match=f"was built for {PYTHON}, not for {other}") as raised:
+        check_built(built, other, JUDGE_TARGETS)
+    assert raised.value.code == Exit.NO_VERDICT
+
+
+@pytest.fixture
+def without_ucx(tmp_path: Path) -> Path:
+    """A Python that has what this one has, but for UCX."""
+    python = tmp_path / "python"
+    python.write_text(
+        f'#!/bin/bash\nif [[ $* == *libucx* ]]; then exit 1; fi\nexec {sys.executable} "$@"\n'
+    )
+    python.chmod(0o755)
+    return python
+
+
+def configure(folder: Path, python: Path, *more: str) -> subprocess.CompletedProcess[str]:
+    command = ["cmake", "-S", THIS_CHECKOUT.root, "-B", folder, "-G", "Ninja"]
+    command += [f"-DTDCONF_PYTHON={python}", *more]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+
+
+def test_who_wants_no_pipes_needs_no_ucx(tmp_path: Path, without_ucx: Path) -> None:
+    ended = configure(tmp_path / "build", without_ucx, "-DTDREF_WITH_UCX=OFF")
+    assert ended.returncode == 0, ended.stderr
+    steps = (tmp_path / "build" / "build.ninja").read_text()
+    assert "libucp" not in steps
+    assert "src/pipe/" not in steps
+    assert "no_pipes.cpp" in steps
+    dry = ["ninja", "-C", tmp_path / "build", "-n", "tdref", *JUDGE_TARGETS]
+    assert subprocess.run(dry, capture_output=True, timeout=120, check=False).returncode == 0
+
+
+def test_who_wants_pipes_is_told_what_they_need(tmp_path: Path, without_ucx: Path) -> None:
+    ended = configure(tmp_path / "build", without_ucx)
+    assert ended.returncode == 1
+    assert "has no libucx-cu13" in ended.stderr

@@ -46,6 +46,18 @@ def test_a_collective_is_a_bar_over_its_ranks() -> None:
     )
 
 
+def test_a_collective_says_what_it_carries_and_from_or_to_whom() -> None:
+    def told(kind: str, peer: int | None, key: str | None) -> str:
+        about = {"dtype": "float32", "shape": (2,), "key": key}
+        calls = tuple(Event(rank, kind, "default", peer, **about) for rank in (0, 1))
+        return drawing.describe(Bar(calls, 2))
+
+    assert told("all_reduce", None, "n.x") == "all_reduce: n.x  float32[2]"
+    assert told("reduce", 1, "n.x") == "reduce to rank 1: n.x  float32[2]"
+    assert told("broadcast", 0, None) == "broadcast from rank 0: float32[2]"
+    assert told("scatter", 0, None) == "scatter from rank 0: float32[2]"
+
+
 def test_a_long_tag_widens_the_columns() -> None:
     events = [
         Event(0, "send", "default", 1, 2147483646),

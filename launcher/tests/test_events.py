@@ -58,6 +58,25 @@ def test_a_message_is_the_leaf_that_has_its_bytes() -> None:
     assert keys(sent, MADE) == ["b", "a"]
 
 
+def test_a_reduction_is_of_the_leaf_that_has_its_bytes() -> None:
+    reduced = [reported("all_reduce", 0, struct.pack("<q", n), peer=None) for n in (2, 1, 9)]
+    assert keys(reduced, MADE) == ["b", "a", None]
+
+
+def test_what_a_broadcast_or_a_scatter_carries_has_a_name() -> None:
+    for op, names in {
+        "broadcast": ["the size of the metadata", "the metadata", "consolidated storage", None],
+        "scatter": [
+            "the size of the largest metadata",
+            "the metadata",
+            "the size of the metadata",
+            "consolidated storage",
+        ],
+    }.items():
+        made = case(op, [make("src", TWINS), step(op, td="src", src=0, kept="got")], [])
+        assert keys([reported(op, 0, None)] * 4, MADE, made) == names
+
+
 def test_equal_leaves_are_both_named() -> None:
     assert keys([reported("send", 0, struct.pack("<q", 7))], MADE | {"a": [7], "b": [7]}) == [
         "a or b"

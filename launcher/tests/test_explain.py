@@ -283,7 +283,8 @@ def test_scripts_are_written_and_how_to_run_them_is_said(
     ask(ready, "p2p/first/x=1", script=tmp_path / "scripts")
     names = {path.name for path in (tmp_path / "scripts").iterdir()}
     assert names == {"p2p-first-x-1.py", "p2p-first-x-1.cpp", "CMakeLists.txt"}
-    assert f"python {tmp_path}/scripts/p2p-first-x-1.py" in capfd.readouterr().out
+    said = f"\n{ready.layout.venv_python} {tmp_path}/scripts/p2p-first-x-1.py\n"
+    assert said in capfd.readouterr().out
 
 
 @pytest.mark.parametrize("name", ["p2p-first-x-1.py", "p2p-first-x-1.cpp", "CMakeLists.txt"])
@@ -371,7 +372,7 @@ def test_the_table_of_clauses_ends_with_findings(
 ) -> None:
     monkeypatch.setattr(clauses.preparing, "prepare", lambda *_: Path(sys.executable))
     monkeypatch.setattr(clauses.preparing, "build_targets", lambda *_: None)
-    options = argparse.Namespace(clause=None, ambiguous=False, impl=None)
+    options = argparse.Namespace(clause=None, ambiguous=False, matrix=False, impl=None)
     described = ready.layout.runner.parent / "described.jsonl"
     asked = OBSERVED | {"clauses": ["send.order"]}
     described.write_text("".join(f"{json.dumps(case)}\n" for case in (FIRST, OTHER, asked)))

@@ -19,6 +19,15 @@ from .scripted_cases import EARLY, PAIR, STACK, TAGS, case, make, step, td, tens
             "send(a, dst=1), after 1.1, 2.4",
         ),
         (step("send", td="a", dst=1, group="pair"), "send(a, dst=1, group=pair)"),
+        (
+            step("reduce", td="a", dst=1, op="MAX", group="g", async_op=True, kept="w"),
+            "reduce(a, dst=1, op=MAX, group=g, async_op=True) -> w",
+        ),
+        (
+            step("scatter", td="a", src=0, tensordicts=["a", "all.1"], kept="b"),
+            "scatter(a, src=0, tensordicts=[a, all.1]) -> b",
+        ),
+        (step("getitem", td="a", index=[0, [1, 3]], kept="row"), "a[0, 1:3] -> row"),
         (make("s", STACK), "make s: {s: lazy stack [{y: int64[2]}, {y: int64[2]}]}"),
     ],
 )
@@ -47,6 +56,12 @@ def test_a_tensorclass_is_called_by_its_class() -> None:
     [
         ({"returns": "none"}, ["returns none"]),
         ({"returns": {"works": 3}}, ["returns 3 works"]),
+        ({"returns": {"tensordicts": 2}}, ["returns 2 new tensordicts"]),
+        ({"equals": {"reduced": "src"}}, ["equals the SUM of src over the ranks"]),
+        (
+            {"equals": {"reduced": "src", "op": "MAX", "group": "pair"}},
+            ["equals the MAX of src over the ranks of pair"],
+        ),
         ({"raises": ["value", "runtime"]}, ["raises value or runtime"]),
         ({"equals": "src@0", "in_place": True}, ["equals src@0", "in place"]),
         ({"equals": {"stack": "row@others"}}, ["equals the stack of row@others"]),
@@ -91,6 +106,13 @@ def test_messages_that_must_travel_are_listed() -> None:
     assert list(messages_text(wanted)) == [
         "rank 0 -> rank 1 in pair  tag 5  a  int64, 16 B",
         "rank 1: pickles 0",
+    ]
+    first = {"broadcast": {"root": 1, "bytes": 8, "dtype": "int64"}}
+    second = {"gather": {"group": "pair"}}
+    calls = {"0": {"calls": [first, second, "all_gather"]}, "1": {"calls": []}}
+    assert list(messages_text(case("calls", [], [], transcript=calls))) == [
+        "rank 0: calls broadcast (int64, 8 B, root 1), gather (in pair), all_gather",
+        "rank 1: calls none",
     ]
     any_size = {"key": "", "dtype": "uint8", "bytes": None}
     assert list(messages_text(case("any", [], [], messages=[message | any_size]))) == [

@@ -14,7 +14,7 @@ ROOT = THIS_CHECKOUT.root
 # Run by .ci/run itself: this test is a part of the first, and the second is its last part.
 RUN_BY_CI = ("./launcher/tdconf test", "./launcher/tdconf run")
 _DEADLINE_S = 300
-_BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_BLOCK = re.compile(r"^```(console|bash)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 @dataclass
@@ -26,14 +26,15 @@ class Command:
 
 
 def commands(readme: str) -> list[Command]:
-    """Reads the console blocks of a README: `$ ` starts a command, `> ` goes on with it."""
+    """Reads what a README shows: a block `bash` is one command, `console` has some after `$ `."""
     found: list[Command] = []
-    for block in _BLOCK.findall(readme):
+    for kind, block in _BLOCK.findall(readme):
+        if kind == "bash":
+            found.append(Command(block.rstrip("\n")))
+            continue
         for line in block.splitlines():
             if line.startswith("$ "):
                 found.append(Command(line[2:]))
-            elif line.startswith(">") and found and not found[-1].prints:
-                found[-1].text += f"\n{line[2:]}"
             else:
                 found[-1].prints.append(line)
     return found
@@ -45,14 +46,23 @@ def pattern(line: str) -> re.Pattern[str]:
     return re.compile(r"\s+".join(re.sub(r"^\d+\\\.\d$", r"[\\d.]+", word) for word in words))
 
 
-def test_a_block_is_read_as_commands_with_what_they_print() -> None:
+def test_blocks_are_read_as_commands_with_what_they_print() -> None:
     readme = (
-        "text\n```console\n$ cat <<E\n> one\n>  two\n> E\none\n two\n$ true\n```\n```\n$ no\n```\n"
+        "text\n```bash\ncat > f <<E\n one\n$ two\nE\n```\n"
+        "```console\n$ cat f\n one\n$ true\n```\n```\n$ no\n```\n"
     )
     assert commands(readme) == [
-        Command("cat <<E\none\n two\nE", ["one", " two"]),
+        Command("cat > f <<E\n one\n$ two\nE"),
+        Command("cat f", [" one"]),
         Command("true"),
     ]
+
+
+def test_what_is_to_be_pasted_has_no_prompt() -> None:
+    for path in readmes():
+        for kind, block in _BLOCK.findall(path.read_text(encoding="utf-8")):
+            prompts = ("$ ", "> ") if kind == "bash" else ("> ",)
+            assert not any(line.startswith(prompts) for line in block.splitlines()), path
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from tdconf.layout import THIS_CHECKOUT
 from .scripted_cases import (
     BARE_LEAVES,
     CASES,
+    COLLECTIVES,
     EARLY,
     FILLS,
     GATHER,
@@ -32,6 +33,7 @@ from .scripted_cases import (
     make,
     numbers,
     printed,
+    step,
     td,
     tensor,
 )
@@ -50,7 +52,7 @@ MANY = case(
         group("own", [0, 1], "standalone"),
     ],
 )
-BUILT = (MANY, GATHER)
+BUILT = (MANY, GATHER, COLLECTIVES)
 
 
 @pytest.fixture(scope="module")
@@ -73,8 +75,8 @@ def outputs(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, str]:
 @pytest.mark.parametrize("made", BUILT, ids=lambda made: made["name"])
 def test_every_step_of_every_rank_is_printed(made: Case, outputs: Mapping[str, str]) -> None:
     for rank, program in enumerate(made["programs"]):
-        for index, step in enumerate(program):
-            assert f"rank {rank} step {index + 1} {step['op']}: " in outputs[made["name"]]
+        for index, taken in enumerate(program):
+            assert f"rank {rank} step {index + 1} {taken['op']}: " in outputs[made["name"]]
 
 
 def test_bare_receives_and_snapshots_hold_what_the_formulas_give(
@@ -115,6 +117,20 @@ def test_what_is_returned_or_raised_is_printed(outputs: Mapping[str, str]) -> No
     assert "rank 1 step 17 recv: raised " in outputs["many"]
 
 
+def test_collective_operations_give_what_they_must(outputs: Mapping[str, str]) -> None:
+    said = outputs["collectives"]
+    for rank, program in enumerate(COLLECTIVES["programs"]):
+        for index, made in enumerate(program):
+            if made["op"] == "snapshot":
+                wanted = expected(COLLECTIVES, made["expect"]["equals"])
+                assert printed(said, rank, index + 1) == wanted, made
+    assert "rank 0 step 2 all_gather: returned 2 tensordicts\n" in said
+    assert "rank 1 step 10 all_reduce: returned 2 works\n" in said
+    assert "rank 0 step 14 reduce: returned None\n" in said
+    row = {"x": ("float32", [1], [12.0]), "n.y": ("int32", [1, 2], [14, 15])}
+    assert printed(said, 0, 9) == row
+
+
 def test_rows_are_stacked_on_the_root(outputs: Mapping[str, str]) -> None:
     wanted = expected(GATHER, {"stack": ["row@1", "row@2"]})
     assert printed(outputs["gather"], 0, 3) == wanted
@@ -144,3 +160,7 @@ def test_what_is_not_written_in_cpp_is_said() -> None:
         script_cpp.program(case("persistent", [make("src", persistent)]))
     with pytest.raises(script_cpp.NotInCppError, match="no pipes"):
         script_cpp.program(PIPE)
+    for op, peer in (("recv", "src"), ("gather_and_stack", "dst")):
+        steps = [make("src", SRC), step(op, td="src", kept="got", **{peer: 0})]
+        with pytest.raises(script_cpp.NotInCppError, match="kept as got is no tensordict"):
+            script_cpp.program(case("kept", [*steps, step("snapshot", td="got")]))

@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from tdconf import script_python
+from tdconf.build import linked_python
 from tdconf.described import Case
-from tdconf.layout import THIS_CHECKOUT
+from tdconf.layout import THIS_CHECKOUT, from_here
 
 from .scripted_cases import (
     BARE_LEAVES,
@@ -23,10 +24,15 @@ from .scripted_cases import (
     RAISES,
     SRC,
     TAGS,
+    case,
     expected,
     leaf,
+    make,
     numbers,
     printed,
+    step,
+    td,
+    tensor,
 )
 
 _DEADLINE_S = 600
@@ -51,10 +57,11 @@ def outputs(tmp_path_factory: pytest.TempPathFactory) -> Outputs:
     folder = tmp_path_factory.mktemp("scripts")
     # Pipes are written in Python only.
     cases = (*CASES, PIPE)
-    paths = [folder / f"{case['name']}.py" for case in cases]
-    for case in cases:
-        said = script_python.write(THIS_CHECKOUT, case, folder, case["name"])
-        assert said == f"python {folder / case['name']}.py"
+    paths = [folder / f"{made['name']}.py" for made in cases]
+    for made in cases:
+        said = script_python.write(THIS_CHECKOUT, made, folder, made["name"])
+        python = from_here(linked_python(THIS_CHECKOUT))
+        assert said == f"{python} {folder / made['name']}.py"
     subprocess.run(
         [sys.executable, "-c", _ALL_OF_THEM, *map(str, paths)],
         check=True,
@@ -66,20 +73,20 @@ def outputs(tmp_path_factory: pytest.TempPathFactory) -> Outputs:
     return {path.stem: Path(f"{path}.out").read_text() for path in paths}
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
-def test_every_step_of_every_rank_is_printed(case: Case, outputs: Outputs) -> None:
-    for rank, program in enumerate(case["programs"]):
-        for index, step in enumerate(program):
-            assert f"rank {rank} step {index + 1} {step['op']}: " in outputs[case["name"]]
+@pytest.mark.parametrize("made", CASES, ids=lambda made: made["name"])
+def test_every_step_of_every_rank_is_printed(made: Case, outputs: Outputs) -> None:
+    for rank, program in enumerate(made["programs"]):
+        for index, taken in enumerate(program):
+            assert f"rank {rank} step {index + 1} {taken['op']}: " in outputs[made["name"]]
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
-def test_snapshots_hold_what_the_formulas_give(case: Case, outputs: Outputs) -> None:
-    for rank, program in enumerate(case["programs"]):
-        for index, step in enumerate(program):
-            if step["op"] == "snapshot":
-                wanted = expected(case, step["expect"]["equals"])
-                assert printed(outputs[case["name"]], rank, index + 1) == wanted
+@pytest.mark.parametrize("made", CASES, ids=lambda made: made["name"])
+def test_snapshots_hold_what_the_formulas_give(made: Case, outputs: Outputs) -> None:
+    for rank, program in enumerate(made["programs"]):
+        for index, taken in enumerate(program):
+            if taken["op"] == "snapshot":
+                wanted = expected(made, taken["expect"]["equals"])
+                assert printed(outputs[made["name"]], rank, index + 1) == wanted
 
 
 def test_a_tensordict_that_nobody_made_is_printed(outputs: Outputs) -> None:
@@ -119,6 +126,30 @@ def test_a_bare_receive_prints_the_leaf_with_its_tag(outputs: Outputs) -> None:
         assert printed(outputs[TAGS["name"]], 1, number) == wanted
 
 
+def test_what_collective_operations_return_is_printed(outputs: Outputs) -> None:
+    said = outputs["collectives"]
+    assert "rank 0 step 2 all_gather: returned 2 tensordicts\n" in said
+    assert "rank 1 step 5 broadcast: returned a tensordict\n" in said
+    assert "rank 0 step 7 scatter: returned a tensordict\n" in said
+    assert "rank 1 step 10 all_reduce: returned 2 works\n" in said
+    assert "rank 0 step 14 reduce: returned None\n" in said
+    # The second row of what rank 1 scattered to rank 0: its own value, from 11 on.
+    row = {"x": ("float32", [1], [12.0]), "n.y": ("int32", [1, 2], [14, 15])}
+    assert printed(said, 0, 9) == row
+
+
+def test_a_tensorclass_may_be_called_as_something_that_the_program_uses(tmp_path: Path) -> None:
+    for name in ("step", "os"):
+        tree = td({"x": tensor("int64", [2], 1)}, [2], consolidated=True)
+        tree |= {"kind": "tensorclass", "class": name}
+        alone = case(name, [make("v", tree), step("snapshot", td="v")])
+        script_python.write(THIS_CHECKOUT, alone, tmp_path, name)
+        command = [sys.executable, str(tmp_path / f"{name}.py")]
+        ended = subprocess.run(command, capture_output=True, text=True, timeout=_DEADLINE_S)
+        made = "rank 0 step 1 make: made\nrank 0 step 2 snapshot: x int64 [2] [1, 2]\n"
+        assert (ended.returncode, ended.stdout) == (0, made), ended.stderr
+
+
 def test_pending_messages_of_the_probe_arrive(outputs: Outputs) -> None:
     wanted = {"": ("float64", [2], [1001.0, 1002.0])}
     assert printed(outputs["probe_sends"], 1, 4) == wanted
@@ -153,9 +184,9 @@ def test_what_gather_and_stack_does_on_the_wire_is_printed(outputs: Outputs) -> 
 
 
 def test_a_blocked_step_begins_before_the_one_that_it_waits_for() -> None:
-    case = {**TAGS, "programs": [[dict(s) for s in program] for program in TAGS["programs"]]}
-    case["programs"][0][1]["blocks"] = [1, 0]
-    text = script_python.program(case, "x.py")
+    blocked = {**TAGS, "programs": [[dict(s) for s in program] for program in TAGS["programs"]]}
+    blocked["programs"][0][1]["blocks"] = [1, 0]
+    text = script_python.program(blocked, "x.py")
     first = (
         text.partition("def rank_1")[2].partition('step(1, "c10d_recv"')[2].partition("step(2")[0]
     )
@@ -164,7 +195,7 @@ def test_a_blocked_step_begins_before_the_one_that_it_waits_for() -> None:
 
 def test_names_of_values_never_hide_what_the_program_uses(tmp_path: Path) -> None:
     taken = ("step", "lambda", "torch", "ramp", "1st")
-    case = {
+    hiding = {
         **TAGS,
         "programs": [
             [{**TAGS["programs"][0][0], "args": {"name": n, "tree": SRC}} for n in taken],
@@ -172,13 +203,13 @@ def test_names_of_values_never_hide_what_the_program_uses(tmp_path: Path) -> Non
         ],
     }
     path = tmp_path / "names.py"
-    path.write_text(script_python.program(case, path.name))
+    path.write_text(script_python.program(hiding, path.name))
     made = runpy.run_path(str(path))["rank_0"].__code__.co_varnames
     assert made == ("step_value", "lambda_value", "torch_value", "ramp_value", "v1st")
 
 
 def test_a_step_that_raises_where_it_must_return_is_seen_in_the_status(tmp_path: Path) -> None:
-    programs = [[step | {"expect": None} for step in program] for program in RAISES["programs"]]
+    programs = [[taken | {"expect": None} for taken in steps] for steps in RAISES["programs"]]
     script_python.write(THIS_CHECKOUT, RAISES | {"programs": programs}, tmp_path, "surprise")
     command = [sys.executable, str(tmp_path / "surprise.py")]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=_DEADLINE_S)
@@ -202,10 +233,12 @@ def test_where_nothing_counts_a_step_may_raise() -> None:
 
 
 def test_the_driver_is_not_needed(tmp_path: Path) -> None:
-    """One program run as its user would, in a process group of its own."""
+    """One program run as it says itself, elsewhere and in a process group of its own."""
     script_python.write(THIS_CHECKOUT, RAISES, tmp_path, "alone")
+    lines = (tmp_path / "alone.py").read_text().splitlines()
     program = subprocess.Popen(
-        [sys.executable, tmp_path / "alone.py"],
+        ["bash", "-c", f"exec {next(line for line in lines if line.startswith('    '))}"],
+        cwd=tmp_path.parent,
         stdout=subprocess.PIPE,
         text=True,
         start_new_session=True,

@@ -44,6 +44,15 @@ def shown(snapshot: Line) -> list[str]:
     return [line for told in told_steps(SENDS, result(answer)) for line in told.lines]
 
 
+def test_several_tensordicts_are_told_by_their_names() -> None:
+    def said(*names: str) -> str:
+        answer = {"type": "returned", "value": {"kind": "values", "names": list(names)}}
+        return told_steps(SENDS, result(answer))[0].lines[0]
+
+    assert said("all.0", "all.1") == "rank 0 step 1 make src: returned all.0, all.1"
+    assert said() == "rank 0 step 1 make src: returned an empty list"
+
+
 def test_a_snapshot_shows_classes_data_and_tensors() -> None:
     member = nested("tensordict", "TensorDict", batch_size=[], entries=[["x", tensor()]])
     pair = nested("tensorclass", "Pair", batch_size=[2], entries=[["x", tensor()]])

@@ -7,7 +7,6 @@ Usage: codec_agrees_with_python.py CODEC_SERVER
 
 import pickle
 import struct
-import subprocess
 import sys
 import tempfile
 import unittest
@@ -15,6 +14,7 @@ import warnings
 from pathlib import Path
 
 import torch
+from codec import Codec, CodecError
 from tensordict import (
     LazyStackedTensorDict,
     NonTensorData,
@@ -26,38 +26,6 @@ from tensordict import (
     tensorclass,
 )
 from tensordict._reductions import _rebuild_tensordict_files_consolidated
-
-
-class CodecError(Exception):
-    """The codec refused a request."""
-
-
-class Codec:
-    """Talks to codec_server.cpp, which describes the requests."""
-
-    def __init__(self, server: str) -> None:
-        self.process = subprocess.Popen([server], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-
-    def ask(self, request: str, body: bytes) -> bytes:
-        stdin, stdout = self.process.stdin, self.process.stdout
-        assert stdin is not None
-        assert stdout is not None
-        stdin.write(request.encode() + struct.pack("<Q", len(body)) + body)
-        stdin.flush()
-        status = stdout.read(1)
-        (size,) = struct.unpack("<Q", stdout.read(8))
-        text = stdout.read(size)
-        if status != b"k":
-            raise CodecError(text.decode())
-        return text
-
-    def close(self) -> int:
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        self.process.stdin.close()
-        self.process.stdout.close()
-        return self.process.wait(timeout=30)
-
 
 codec: Codec
 

@@ -68,5 +68,16 @@ TEST(Consolidate, OfAnEmptyTensordictHasNoBytes) {
   EXPECT_EQ(consolidate(TensorDict({3})).consolidated().storage.numel(), 0);
 }
 
+TEST(Consolidate, TakesOneElementWhateverItsStride) {
+  TensorDict td;
+  td.set("one", at::arange(2, at::kFloat).slice(0, 1, 2, 2));
+  td.set("none", at::empty_strided({0}, {7}, at::kShort));
+  td.set("row", at::arange(4, at::kShort).view({2, 2}).select(1, 1).slice(0, 0, 1));
+  const auto whole = consolidate(td);
+  EXPECT_TRUE(whole.get("one").tensor().equal(at::ones({1})));
+  EXPECT_TRUE(whole.get("row").tensor().equal(at::ones({1}, at::kShort)));
+  EXPECT_EQ(whole.consolidated().storage.numel(), 16);
+}
+
 }  // namespace
 }  // namespace tdref

@@ -310,7 +310,21 @@ TEST(GatherWire, OfObjectsIsAlwaysAPickle) {
 
 TEST(GatherMessages, RejectHeadersThatMakeNoSenseOnAllRanksAlike) {
   testing::run_ranks(2, [](World& world, int rank) {
-    const std::vector<std::int64_t> headers[] = {{3, 0, 0}, {2, 9, 8}, {2, -1, 8}, {1, 0, -1}};
+    constexpr std::int64_t kHuge = std::int64_t{1} << 60;
+    constexpr std::int64_t kMetadata = std::int64_t{1} << 26;
+    const std::vector<std::int64_t> headers[] = {{3, 0, 0},
+                                                 {-1, 0, 0},
+                                                 {0, 0, 8},
+                                                 {0, 8, 8},
+                                                 {1, 8, 8},
+                                                 {1, 0, -1},
+                                                 {1, 0, kHuge},
+                                                 {2, 9, 8},
+                                                 {2, -1, 8},
+                                                 {2, kHuge, kHuge},
+                                                 {2, kHuge, kHuge + 8},
+                                                 {2, 8, 8 + kMetadata + 1},
+                                                 {2, -kHuge * 8, kHuge * 7}};
     for (const auto& header : headers) {
       if (rank == 0) {
         EXPECT_THROW(gather_messages(world.default_group(), 0, GatherWire::kStorages, {}),

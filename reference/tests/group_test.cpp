@@ -105,6 +105,79 @@ TEST(Gather, GivesTheTensorsToOneRank) {
   });
 }
 
+TEST(Broadcast, GivesTheTensorOfOneRankToAll) {
+  for (int size : {2, 3}) {
+    testing::run_ranks(size, [](World& world, int rank) {
+      const auto& group = world.default_group();
+      for (int src = 0; src < group.size(); ++src) {
+        const auto tensor = at::tensor({rank, 10 * rank});
+        group.broadcast(tensor, src);
+        EXPECT_TRUE(tensor.equal(at::tensor({src, 10 * src})));
+      }
+    });
+  }
+}
+
+TEST(Scatter, GivesEachRankATensorOfOneRank) {
+  for (int size : {2, 3}) {
+    testing::run_ranks(size, [](World& world, int rank) {
+      const auto& group = world.default_group();
+      for (int src = 0; src < group.size(); ++src) {
+        std::vector<at::Tensor> tensors;
+        for (int dst = 0; rank == src && dst < group.size(); ++dst) {
+          tensors.push_back(at::tensor({100 * src + dst}));
+        }
+        const auto tensor = at::tensor({-1});
+        group.scatter(tensor, tensors, src);
+        EXPECT_EQ(tensor.item<int>(), 100 * src + rank);
+      }
+    });
+  }
+}
+
+TEST(AllReduce, ReducesOnEveryRankAndIsPostedAtOnce) {
+  for (int size : {2, 3}) {
+    testing::run_ranks(size, [](World& world, int rank) {
+      const auto& group = world.default_group();
+      const auto sum = at::tensor({rank + 1});
+      const auto largest = at::tensor({rank + 1});
+      auto first = group.all_reduce(sum, c10d::ReduceOp::SUM);
+      auto second = group.all_reduce(largest, c10d::ReduceOp::MAX);
+      second.wait();
+      first.wait();
+      EXPECT_EQ(sum.item<int>(), group.size() * (group.size() + 1) / 2);
+      EXPECT_EQ(largest.item<int>(), group.size());
+    });
+  }
+}
+
+TEST(Reduce, ReducesOnOneRank) {
+  for (int size : {2, 3}) {
+    testing::run_ranks(size, [](World& world, int rank) {
+      const auto& group = world.default_group();
+      for (int dst = 0; dst < group.size(); ++dst) {
+        const auto product = at::tensor({rank + 2});
+        group.reduce(product, dst, c10d::ReduceOp::PRODUCT).wait();
+        if (rank == dst) {
+          EXPECT_EQ(product.item<int>(), group.size() == 2 ? 2 * 3 : 2 * 3 * 4);
+        }
+      }
+    });
+  }
+}
+
+TEST(Collectives, ThatNobodyJoinsEndAtTheDeadline) {
+  testing::run_ranks(2,
+                     [](World& world, int rank) {
+                       if (rank == 0) {
+                         const auto& group = world.default_group();
+                         EXPECT_THROW(group.broadcast(at::zeros({1}), 1), c10d::TimeoutError);
+                         EXPECT_THROW(group.broadcast(at::zeros({1}), 1), c10::Error);
+                       }
+                     },
+                     {.timeout = 300ms});
+}
+
 TEST(Work, ThatNobodyAnswersEndsAtTheDeadline) {
   testing::run_ranks(2, [](World& world, int rank) {
     if (rank == 0) {

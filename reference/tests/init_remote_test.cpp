@@ -9,16 +9,22 @@
 #include <tdref/recv.h>
 #include <tdref/send.h>
 
-#include <cstring>
 #include <torch/csrc/distributed/c10d/HashStore.hpp>
 
+#include "kinds.h"
+#include "outside.h"
 #include "ranks.h"
 #include "trees.h"
 
 namespace tdref {
 namespace {
 
+using testing::bytes_of;
+using testing::error_of;
 using ::testing::HasSubstr;
+using testing::metadata_with;
+using testing::number;
+using testing::with;
 using namespace std::chrono_literals;
 
 // Sends what `make` makes from rank 0 to rank 1, and returns what arrives.
@@ -38,12 +44,6 @@ void expect_arrival(const AnyTensorDict& td) {
   const auto result = arrived([&] { return td; });
   EXPECT_TRUE(result->is_consolidated());
   EXPECT_TRUE(testing::same(*result, *td));
-}
-
-TensorDict with(const std::string& key, Entry entry, Shape batch_size = {}) {
-  TensorDict td(std::move(batch_size));
-  td.set(key, std::move(entry));
-  return td;
 }
 
 TEST(InitRemote, ReachesEachOtherRankInTurn) {
@@ -154,16 +154,6 @@ TEST(InitRemote, InASubgroupTakesGlobalRanks) {
   });
 }
 
-at::Tensor bytes_of(const std::string& text) {
-  const auto tensor = at::empty({static_cast<std::int64_t>(text.size())}, at::kByte);
-  std::memcpy(tensor.mutable_data_ptr(), text.data(), text.size());
-  return tensor;
-}
-
-at::Tensor number(std::int64_t value) {
-  return at::full({1}, value, at::kLong);
-}
-
 TEST(InitRemote, IsASizeAPickleAndAStorageWithTagZero) {
   testing::run_ranks(
       2,
@@ -228,15 +218,6 @@ TEST(InitRemote, OfAStandaloneGroupIsRefused) {
                  c10::ValueError);
     group.gather(at::zeros({1}), 0);  // neither rank leaves before the other is done
   });
-}
-
-std::string error_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const c10::Error& error) {
-    return error.what_without_backtrace();
-  }
-  return "no error";
 }
 
 TEST(InitRemote, OfWhatCannotBeConsolidatedFailsOnBothRanks) {
@@ -306,67 +287,22 @@ TEST(InitRemote, AgainstAnotherOperationFailsOnBothRanks) {
   });
 }
 
-Value metadata_with(Value total_bytes) {
-  auto metadata = consolidated_metadata(consolidate(with("a", at::ones({2}))));
-  metadata.get_if<Value::Dict>()->emplace_back("_total_bytes", std::move(total_bytes));
-  return metadata;
-}
-
-// The metadata of one leaf of `size` float32 at the front of the storage.
-Value metadata_of_leaf(std::int64_t size, std::int64_t stop) {
-  auto metadata = metadata_with(stop);
-  for (auto& [key, value] : *metadata.get_if<Value::Dict>()) {
-    if (key == Value("leaves")) {
-      value = Value::Dict{
-          {"a", Value::Tuple{{"torch.float32", Value::List{size}, 0, stop, stop - 4 * size}}}};
-    }
-  }
-  return metadata;
-}
-
-struct Hostile {
-  const char* name;
-  std::vector<at::Tensor> messages;
-  const char* error;
-};
-
 std::vector<at::Tensor> announced(const Value& metadata) {
   const auto pickle = pickle_value(metadata);
   return {number(static_cast<std::int64_t>(pickle.size())), bytes_of(pickle)};
 }
 
-std::vector<Hostile> hostile_peers() {
-  const auto pickle = pickle_value(metadata_with(8));
-  const auto size = static_cast<std::int64_t>(pickle.size());
-  constexpr std::int64_t kAbsurd = std::int64_t{1} << 56;
-  constexpr std::int64_t kMaxMetadata = std::int64_t{64} << 20;
-  return {
-      {"negative_size", {number(-5)}, "announces metadata of -5 bytes"},
-      {"large_size", {number(kMaxMetadata + 1)}, "allowed are 0 to 67108864"},
-      {"empty_pickle", {number(0), bytes_of("")}, "byte 0"},
-      {"truncated", {number(size - 1), bytes_of(pickle.substr(0, pickle.size() - 1))}, "byte"},
-      {"a_call", {number(14), bytes_of("cos\nsystem\n)R.")}, "an object that is not a literal"},
-      {"not_a_dict", announced(Value(5)), "_total_bytes"},
-      {"no_total", announced(consolidated_metadata(consolidate(TensorDict()))), "_total_bytes"},
-      {"text_total", announced(metadata_with("8")), "_total_bytes"},
-      {"negative_total", announced(metadata_with(-1)), "announces a storage of -1 bytes"},
-      {"small_total", announced(metadata_with(7)), "its last leaf ends at byte 8"},
-      {"large_total", announced(metadata_with(16)), "its last leaf ends at byte 8"},
-      {"absurd_leaf", announced(metadata_of_leaf(kAbsurd / 4, kAbsurd)), "cannot be allocated"},
-      {"misplaced_leaf", announced(metadata_of_leaf(3, 8)), "which has 12 bytes"},
-  };
-}
-
 TEST(FromRemoteInit, RefusesWhatAHostilePeerSends) {
-  const auto peers = hostile_peers();
-  for (const auto& hostile : peers) {
+  const auto all = testing::hostile_metadata();
+  for (const auto& hostile : all) {
     testing::run_ranks(
         2,
         [&](World& world, int rank) {
           const auto& group = world.default_group();
           if (rank == 0) {
-            for (const auto& message : hostile.messages) {
-              group.isend(message, 1, 0).wait();
+            group.isend(number(hostile.size), 1, 0).wait();
+            if (hostile.size == static_cast<std::int64_t>(hostile.pickle.size())) {
+              group.isend(bytes_of(hostile.pickle), 1, 0).wait();
             }
           } else {
             try {

@@ -6,27 +6,17 @@
 #include <tdref/send.h>
 
 #include <filesystem>
-#include <fstream>
 #include <string>
 
+#include "files.h"
 #include "ranks.h"
 #include "trees.h"
 
 namespace tdref {
 namespace {
 
-// Whether this process maps a file at the address of the tensor.
 bool is_mapped_from_a_file(const at::Tensor& tensor) {
-  const auto address = reinterpret_cast<std::uintptr_t>(tensor.const_data_ptr());
-  std::ifstream maps("/proc/self/maps");
-  for (std::string line; std::getline(maps, line);) {
-    const auto begin = std::stoull(line, nullptr, 16);
-    const auto end = std::stoull(line.substr(line.find('-') + 1), nullptr, 16);
-    if (begin <= address && address < end) {
-      return line.find("/tdref-") != std::string::npos;
-    }
-  }
-  return false;
+  return testing::file_behind(tensor).find("/tdref-") != std::string::npos;
 }
 
 TEST(MemoryMap, CopiesATensorIntoAFile) {

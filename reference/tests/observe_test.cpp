@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gmock/gmock.h>
+#include <tdref/all_reduce.h>
 #include <tdref/announcement.h>
+#include <tdref/broadcast.h>
 #include <tdref/consolidate.h>
 #include <tdref/gather_and_stack.h>
 #include <tdref/isend.h>
@@ -26,7 +28,10 @@ class Notes : public Observer {
  public:
   std::shared_ptr<void> announced(const Announcement& announcement) override {
     for (const auto& message : announcement.messages) {
-      waiting.emplace_back(announcement.sends ? "send" : "receipt", message.tag);
+      waiting.emplace_back(!announcement.collective.empty() ? announcement.collective
+                           : announcement.sends             ? "send"
+                                                            : "receipt",
+                           message.tag);
     }
     return {nullptr, [this](std::nullptr_t) { waiting.clear(); }};
   }
@@ -105,6 +110,51 @@ TEST(Observer, SeesTheStorageOfAConsolidatedSendUnlessItWasThereBefore) {
       recv(world, ready, {.src = 0, .consolidated = true});
       EXPECT_THAT(notes.events, IsEmpty());
     }
+  });
+}
+
+// Metadata that travels says more than that which describes the storage alone.
+TEST(Observer, SeesWhatIsBroadcast) {
+  testing::run_ranks(2, [](World& world, int rank) {
+    const auto ready = consolidate(row());
+    for (const bool is_ready : {false, true}) {
+      Notes notes;
+      const ObserverGuard guard(notes);
+      if (rank == 0) {
+        broadcast(world, is_ready ? ready : row(), {.src = 0});
+      } else {
+        broadcast(world, TensorDict(), {.src = 0});
+      }
+      const bool copies = rank == 0 && !is_ready;
+      ASSERT_EQ(notes.events.size(), copies ? 2U : 1U);
+      EXPECT_EQ(notes.events.back().first, rank == 0 ? "pickle" : "unpickle");
+      EXPECT_GT(notes.events.back().second, pickled_metadata_bytes());
+      if (copies) {
+        EXPECT_EQ(notes.events.front(), Event("consolidate", 16));
+      }
+    }
+  });
+}
+
+// Who waits for others in a collective waits in its first call, once.
+TEST(Observer, SeesACollectiveThatWaitsForAnotherRank) {
+  std::promise<void> looked;
+  testing::run_ranks(2, [&](World& world, int rank) {
+    Notes notes;
+    const ObserverGuard guard(notes);
+    auto td = row();
+    if (rank == 1) {
+      looked.get_future().wait();
+    }
+    auto works = all_reduce(world, td, {.async_op = true}).value();
+    if (rank == 0) {
+      EXPECT_THAT(notes.waiting, ElementsAre(Event("all_reduce", 0)));
+      looked.set_value();
+    }
+    for (auto& work : works) {
+      work.wait();
+    }
+    EXPECT_THAT(notes.waiting, IsEmpty());
   });
 }
 

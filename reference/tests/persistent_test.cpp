@@ -60,6 +60,7 @@ TEST_F(Persistent, KeepsEveryDtypeThatItTakes) {
                            at::kUInt16,
                            at::kUInt32,
                            at::kUInt64,
+                           at::kHalf,
                            at::kFloat,
                            at::kDouble}) {
     td.set(c10::toString(dtype), at::tensor({0, 1, 1}, at::kLong).to(dtype));
@@ -77,17 +78,57 @@ TEST_F(Persistent, KeepsEveryDtypeThatItTakes) {
 TEST_F(Persistent, RefusesWhatHasNoPlaceInAFile) {
   TensorDict bfloat;
   bfloat.set("a", at::zeros({1}, at::kBFloat16));
-  TensorDict text;
-  text.set("a", NonTensor{"text"});
+  TensorDict list;
+  list.set("a", NonTensor{Value(Value::List{1})});
   TensorDict slash;
   slash.set("a/b", at::zeros({1}));
-  TensorDict lazy({1});
-  lazy.set("a", LazyStackedTensorDict({TensorDict()}));
-  for (const auto& td : {bfloat, text, slash, lazy}) {
+  for (const auto& td : {bfloat, list, slash}) {
     EXPECT_THROW(PersistentTensorDict::from_dict(td, file("refused.h5")), c10::NotImplementedError);
   }
+  EXPECT_FALSE(std::filesystem::exists(file("refused.h5")));
   EXPECT_THROW(PersistentTensorDict::from_dict(TensorDict(), file("no/such/place.h5")),
                c10::ValueError);
+}
+
+TEST_F(Persistent, KeepsNonTensorData) {
+  TensorDict td({2});
+  for (const auto& [key, data] :
+       std::vector<std::pair<std::string, Value>>{{"bool", true},
+                                                  {"bytes", Value::Bytes{"ab"}},
+                                                  {"float", 0.5},
+                                                  {"int", std::int64_t{1} << 60},
+                                                  {"no bytes", Value::Bytes{}},
+                                                  {"no text", ""},
+                                                  {"text", "snö"}}) {
+    td.set(key, NonTensor{data});
+    td.set("rows of " + key, NonTensor{Value::List{data, data}, true});
+  }
+  const auto file_of_td = to_h5(td, file("data.h5"));
+  for (const auto& [key, value] : td.items()) {
+    EXPECT_EQ(*file_of_td.contents().get(key).non_tensor(), *value.non_tensor()) << key;
+  }
+}
+
+TEST_F(Persistent, HasTheLargestBatchSizesUnlessOneIsGiven) {
+  TensorDict td({2});
+  td.set("a", at::ones({2, 3}));
+  TensorDict nested({2});
+  nested.set("c", at::ones({2, 3, 4}));
+  td.set("n", nested);
+  EXPECT_THAT(to_h5(td, file("td.h5")).batch_size(), ::testing::ElementsAre(2));
+  const auto opened = from_h5(file("td.h5"));
+  EXPECT_THAT(opened.batch_size(), ::testing::ElementsAre(2, 3));
+  EXPECT_THAT(opened.contents().get("n").nested()->batch_size(), ::testing::ElementsAre(2, 3, 4));
+}
+
+TEST_F(Persistent, IsOpenedByManyThreads) {
+  sample();
+  testing::run_ranks(4, [&](World&, int) {
+    for (int i = 0; i < 4; ++i) {
+      const PersistentTensorDict td({.filename = file("sample.h5")}, {2});
+      EXPECT_TRUE(td.contents().get("b").tensor().equal(testing::sample(1).get("b").tensor()));
+    }
+  });
 }
 
 TEST_F(Persistent, RejectsFilesThatAreNone) {

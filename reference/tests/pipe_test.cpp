@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <tdref/consolidate.h>
 #include <tdref/pipe.h>
+#include <tdref/tensorclass.h>
 #include <torch/csrc/distributed/c10d/exception.h>
 #include <unistd.h>
 
@@ -198,6 +199,27 @@ TEST(Pipe, StaysUsableWhenATensorDictCannotTravel) {
         pipe.send(testing::sample(1));
       },
       [](TensorDictPipe& pipe) { EXPECT_TRUE(testing::same(*pipe.recv(), testing::sample(1))); });
+}
+
+struct Point {
+  at::Tensor x;
+
+  static constexpr auto kDescription = Description<Point>("shapes", "Point").field("x", &Point::x);
+};
+
+TEST(Pipe, CarriesAStructWithoutItsClassAndNoClassBelow) {
+  pipe_between(
+      [](TensorDictPipe& pipe) {
+        const auto point = to_tensorclass(Point{.x = testing::ramp(1, 3)});
+        TensorDict holder;
+        holder.set("point", point);
+        EXPECT_THROW(pipe.send(holder), c10::TypeError);
+        pipe.send(point);
+      },
+      [](TensorDictPipe& pipe) {
+        const auto point = from_tensordict<Point>(testing::plain(pipe.recv()));
+        EXPECT_TRUE(point.x.equal(testing::ramp(1, 3)));
+      });
 }
 
 TEST(Pipe, RefusesToWorkOnceItIsClosed) {

@@ -2,7 +2,6 @@
 #include "trees.h"
 
 namespace tdref::testing {
-namespace {
 
 bool same_bits(const at::Tensor& a, const at::Tensor& b) {
   const auto bytes = [](const at::Tensor& tensor) {
@@ -11,6 +10,8 @@ bool same_bits(const at::Tensor& a, const at::Tensor& b) {
   return a.dtype() == b.dtype() && a.sizes() == b.sizes() && a.layout() == b.layout() &&
          a.requires_grad() == b.requires_grad() && (a.is_meta() || bytes(a).equal(bytes(b)));
 }
+
+namespace {
 
 bool same_leaf(const Leaf& a, const Leaf& b) {
   return a.cls == b.cls && same_bits(a.tensor, b.tensor);

@@ -17,6 +17,9 @@ TensorDict poisoned_sample();
 /// names and data, bit for bit.
 bool same(const TensorDictBase& a, const TensorDictBase& b);
 
+/// Whether two tensors have the same dtype, shape and layout, and elements of the same bits.
+bool same_bits(const at::Tensor& a, const at::Tensor& b);
+
 /// Returns a tensordict that must be a TensorDict.
 TensorDict plain(const AnyTensorDict& td);
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <numeric>
 #include <torch/csrc/distributed/c10d/FileStore.hpp>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
@@ -91,14 +92,31 @@ const tdref::Group& Groups::named(const std::optional<std::string>& name) const 
 std::shared_ptr<void> Groups::note(const tdref::Announcement& announcement) const {
   const auto named = std::ranges::find(in_order_, announcement.group, &Named::group);
   if (named == in_order_.end()) return nullptr;
+  const auto describe = [options = named->options,
+                         sends = announcement.sends,
+                         peer = announcement.group_rank,
+                         collective = announcement.collective](const tdref::PlannedLeaf& message) {
+    C10dCall call{.event = sends ? "send" : "recv",
+                  .tensor = message.tensor,
+                  .peer = peer,
+                  .tag = message.tag,
+                  .receives = !sends};
+    if (!collective.empty()) {
+      call.event = collective;
+      call.tag.reset();
+      if (peer < 0) call.peer.reset();
+      // What an event of these has a digest of is what comes of the call.
+      if (collective == "all_reduce" || collective == "scatter") call.receives = true;
+    }
+    return event_of(call, options);
+  };
   // Two transfers that wait for each other's first tag would meet in a later one by chance.
-  const tdref::PlannedLeaf& first = announcement.messages.front();
-  const auto event = transcript_->add(event_of({.event = announcement.sends ? "send" : "recv",
-                                                .tensor = first.tensor,
-                                                .peer = announcement.group_rank,
-                                                .tag = first.tag,
-                                                .receives = !announcement.sends},
-                                               named->options));
+  const auto event = transcript_->add_waiting(
+      describe(announcement.messages.front()), [describe, messages = announcement.messages] {
+        std::vector<json> events;
+        std::ranges::transform(messages, std::back_inserter(events), describe);
+        return events;
+      });
   return {nullptr, [transcript = transcript_, event](std::nullptr_t) { transcript->drop(event); }};
 }
 

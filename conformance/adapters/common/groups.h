@@ -51,7 +51,7 @@ class Groups {
   const tdref::Group& named(const std::optional<std::string>& name) const;
 
   /// Notes in the transcript that a transfer waits for its other end, as its first message not
-  /// done, until what is returned is let go.
+  /// done, until what is returned is let go; at the end of a case as all its messages.
   std::shared_ptr<void> note(const tdref::Announcement& announcement) const;
 
  private:

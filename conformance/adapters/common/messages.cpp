@@ -141,6 +141,10 @@ json held(const std::string& name) {
   return {{"kind", "value"}, {"name", name}};
 }
 
+json held_list(const std::vector<std::string>& names) {
+  return {{"kind", "values"}, {"names", names}};
+}
+
 json snapshot(json tree) {
   return {{"kind", "snapshot"}, {"snapshot", std::move(tree)}};
 }

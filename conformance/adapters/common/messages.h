@@ -70,6 +70,8 @@ json integer(std::int64_t value);
 json works(std::size_t count);
 /// The very tensordict that the adapter holds under `name`.
 json held(const std::string& name);
+/// A list of tensordicts that the adapter holds under these names.
+json held_list(const std::vector<std::string>& names);
 json snapshot(json tree);
 json tensor(json leaf);
 json buffers(const std::vector<std::vector<std::int64_t>>& headers,

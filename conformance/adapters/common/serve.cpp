@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdlib>
 #include <deque>
@@ -22,6 +23,9 @@ namespace {
 
 constexpr int kNoJudgeStatus = 2;
 constexpr int kBrokenProtocolStatus = 69;
+/// How long a transfer may wait for its other end when the case ends: every rank has answered its
+/// last step, so that an answer is on its way or never comes.
+constexpr std::chrono::milliseconds kPatience{500};
 
 /// Keeps gloo and UCX on the loopback interface when the judge is on it: gloo would otherwise
 /// resolve the host's own name, which need not have a usable address, and UCX use every interface.
@@ -120,13 +124,16 @@ class Server {
     if (const auto* join = std::get_if<Join>(&request.body)) return answer_to_join(*join);
     if (const auto* step = std::get_if<Step>(&request.body)) return answer_step(player_, *step);
     if (std::holds_alternative<Hello>(request.body)) return hello();
-    if (std::holds_alternative<EndCase>(request.body)) {
-      const Leftovers left = player_.leftovers();
-      return with_transcript(
-          {{"type", "ended"}, {"leftovers", {{"values", left.values}, {"works", left.works}}}});
-    }
+    if (std::holds_alternative<EndCase>(request.body)) return end_case();
     if (std::holds_alternative<Reset>(request.body)) player_.reset();
     return {{"type", "done"}};
+  }
+
+  json end_case() const {
+    const Leftovers left = player_.leftovers();
+    json answer{{"type", "ended"}, {"leftovers", {{"values", left.values}, {"works", left.works}}}};
+    if (player_.transcript) answer["transcript"] = player_.transcript->last_events(kPatience);
+    return answer;
   }
 
   json with_transcript(json answer) const {

@@ -76,6 +76,16 @@ SpyBackend::WorkPtr SpyBackend::gather(std::vector<Tensors>& outputs,
       [&] { return inner_->gather(outputs, inputs, options); });
 }
 
+SpyBackend::WorkPtr SpyBackend::scatter(Tensors& outputs,
+                                        std::vector<Tensors>& inputs,
+                                        const c10d::ScatterOptions& options) {
+  return noted({.event = "scatter",
+                .tensor = own_tensor(outputs),
+                .peer = static_cast<int>(options.rootRank),
+                .receives = true},
+               [&] { return inner_->scatter(outputs, inputs, options); });
+}
+
 SpyBackend::WorkPtr SpyBackend::broadcast(Tensors& tensors, const c10d::BroadcastOptions& options) {
   const auto root = static_cast<int>(options.rootRank);
   return noted({.event = "broadcast",
@@ -93,7 +103,7 @@ SpyBackend::WorkPtr SpyBackend::reduce(Tensors& tensors, const c10d::ReduceOptio
 }
 
 SpyBackend::WorkPtr SpyBackend::allreduce(Tensors& tensors, const c10d::AllreduceOptions& options) {
-  return noted({.event = "all_reduce", .tensor = own_tensor(tensors)},
+  return noted({.event = "all_reduce", .tensor = own_tensor(tensors), .receives = true},
                [&] { return inner_->allreduce(tensors, options); });
 }
 

@@ -59,6 +59,9 @@ class SpyBackend final : public c10d::Backend {
   WorkPtr gather(std::vector<Tensors>& outputs,
                  Tensors& inputs,
                  const c10d::GatherOptions& options) override;
+  WorkPtr scatter(Tensors& outputs,
+                  std::vector<Tensors>& inputs,
+                  const c10d::ScatterOptions& options) override;
   WorkPtr broadcast(Tensors& tensors, const c10d::BroadcastOptions& options) override;
   WorkPtr reduce(Tensors& tensors, const c10d::ReduceOptions& options) override;
   WorkPtr allreduce(Tensors& tensors, const c10d::AllreduceOptions& options) override;

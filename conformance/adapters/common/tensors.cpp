@@ -143,6 +143,24 @@ void add_bytes(const at::Tensor& tensor, json& description) {
   }
 }
 
+/// Copies the elements of a sparse tensor among its zeros, as bytes: to_dense() adds each to a zero,
+/// which makes 0 of -0, and knows fewer dtypes.
+at::Tensor dense(const at::Tensor& sparse) {
+  at::Tensor places = at::zeros({sparse._nnz()}, at::kLong);
+  std::int64_t rows = 1;
+  for (std::int64_t dimension = 0; dimension < sparse.sparse_dim(); ++dimension) {
+    rows *= sparse.size(dimension);
+    places = places * sparse.size(dimension) + sparse._indices()[dimension];
+  }
+  if (std::get<0>(at::_unique(places)).numel() < places.numel()) return dense(sparse.coalesce());
+  const at::Tensor filled = at::zeros(sparse.sizes(), sparse.scalar_type());
+  if (filled.numel() == 0) return filled;
+  const std::int64_t width = filled.numel() / rows;
+  const at::Tensor values = sparse._values().reshape({sparse._nnz(), width});
+  filled.view({rows, width}).view(at::kByte).index_copy_(0, places, values.view(at::kByte));
+  return filled;
+}
+
 }  // namespace
 
 void check_tensor_size(const std::vector<std::int64_t>& shape,
@@ -199,6 +217,7 @@ json snapshot_tensor(const at::Tensor& tensor) {
             {"layout", layout_of(tensor)},
             {"token", memory_token(tensor)}};
   if (is_readable(tensor)) add_bytes(tensor, leaf);
+  if (tensor.is_sparse() && tensor.is_cpu()) add_bytes(dense(tensor.detach()), leaf);
   return leaf;
 }
 

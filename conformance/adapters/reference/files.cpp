@@ -8,9 +8,13 @@
 
 namespace tdconf::adapter {
 
+void Files::lie_beside(const std::string& store_path) {
+  parent_ = std::filesystem::path(store_path).parent_path();
+}
+
 std::string Files::new_name() {
   if (directory_.empty()) {
-    std::string directory = std::filesystem::temp_directory_path() / "tdconf-reference-XXXXXX";
+    std::string directory = parent_ / "tdconf-reference-XXXXXX";
     if (mkdtemp(directory.data()) == nullptr) {
       throw std::runtime_error("no temporary directory " + directory);
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <filesystem>
 #include <string>
 
 namespace tdconf::adapter {
@@ -15,6 +16,10 @@ class Files {
   Files& operator=(const Files&) = delete;
   ~Files() { remove(); }
 
+  /// Lets the next directory be made beside the store of a case, whose folder the judge clears even
+  /// when this rank is killed.
+  void lie_beside(const std::string& store_path);
+
   /// Errors  std::runtime_error: the directory cannot be made.
   std::string new_name();
 
@@ -22,6 +27,7 @@ class Files {
   void remove();
 
  private:
+  std::filesystem::path parent_ = std::filesystem::temp_directory_path();
   std::string directory_;
   std::size_t named_ = 0;
 };

@@ -4,35 +4,38 @@
 #include <tdref/consolidate.h>
 #include <tdref/from_remote_init.h>
 #include <tdref/gather_and_stack.h>
+#include <tdref/getitem.h>
 #include <tdref/init_remote.h>
 #include <tdref/irecv.h>
 #include <tdref/isend.h>
 #include <tdref/recv.h>
 #include <tdref/send.h>
 
-#include <limits>
 #include <utility>
 #include <variant>
 
+#include "reference/options.h"
 #include "reference/reference.h"
 #include "reference/trees.h"
 
 namespace tdconf::adapter {
 namespace {
 
-/// Replaces `option` by the argument, if there is one.
-template <typename T>
-void set_option(const Fields& args, const std::string& key, T& option) {
-  if (auto value = args.optional<T>(key)) option = *value;
-}
-
-std::optional<int> rank_of(const Fields& args, const std::string& key) {
-  const auto rank = args.optional<std::int64_t>(key);
-  if (!rank) return std::nullopt;
-  if (*rank < std::numeric_limits<int>::min() || *rank > std::numeric_limits<int>::max()) {
-    throw BadRequest(args.where() + '.' + key + ": a rank has 32 bits");
+/// Reads integers and pairs [start, stop].
+std::vector<tdref::Index> index_of(const Fields& args) {
+  std::vector<tdref::Index> index;
+  for (const json& element : args.required<std::vector<json>>("index")) {
+    const std::string where = args.where() + ".index";
+    if (!element.is_array()) {
+      decode(element, where, std::get<std::int64_t>(index.emplace_back()));
+      continue;
+    }
+    std::vector<std::int64_t> ends;
+    decode(element, where, ends);
+    if (ends.size() != 2) throw BadRequest(where + ": a range is [start, stop]");
+    index.emplace_back(tdref::Slice{ends[0], ends[1]});
   }
-  return static_cast<int>(*rank);
+  return index;
 }
 
 }  // namespace
@@ -63,6 +66,13 @@ json Reference::consolidate(const Fields& args, const std::optional<std::string>
   return show(*values_.insert_or_assign(name, tdref::consolidate(td)).first->second);
 }
 
+json Reference::getitem(const Fields& args, const std::optional<std::string>& as) {
+  const tdref::TensorDictBase& td = td_of(args);
+  const auto index = index_of(args);
+  const std::string& name = needed("getitem", as);
+  return show(*values_.insert_or_assign(name, tdref::getitem(td, index)).first->second);
+}
+
 template <typename Options>
 void Reference::set_transfer_options(const Fields& args, Options& options) const {
   options.group = group_of(args);
@@ -75,7 +85,7 @@ json Reference::send(const Fields& args) {
   tdref::SendOptions options{.dst = rank_of(args, "dst"), .group_dst = rank_of(args, "group_dst")};
   set_transfer_options(args, options);
   if (const auto pipe = args.optional<std::string>("pipe")) {
-    tdref::send(pipes_.named(*pipe), td_of(args), options);
+    pipes_.send(*pipe, td_of(args), options);
   } else {
     tdref::send(groups_.world(), td_of(args), options);
   }
@@ -86,7 +96,7 @@ json Reference::recv(const Fields& args, const std::optional<std::string>& as) {
   tdref::RecvOptions options{.src = rank_of(args, "src"), .group_src = rank_of(args, "group_src")};
   set_transfer_options(args, options);
   if (const auto pipe = args.optional<std::string>("pipe")) {
-    auto received = tdref::recv(pipes_.named(*pipe), td_of(args), options);
+    auto received = pipes_.recv(*pipe, td_of(args), options);
     return keep_received(args.required<std::string>("td"), as, std::move(received));
   }
   const auto tag = tdref::recv(groups_.world(), td_of(args), options);
@@ -107,15 +117,13 @@ json Reference::irecv(const Fields& args, const std::optional<std::string>& as) 
   tdref::IrecvOptions options{.src = rank_of(args, "src"), .group_src = rank_of(args, "group_src")};
   set_transfer_options(args, options);
   set_option(args, "return_premature", options.return_premature);
-  auto works = tdref::irecv(groups_.world(), td_of(args), options);
-  return works ? pending_.keep(as, std::move(*works)) : returns::none();
+  return keep_works(as, tdref::irecv(groups_.world(), td_of(args), options));
 }
 
 json Reference::gather_and_stack(const Fields& args) {
   tdref::TensorDictBase& td = td_of(args);
-  const auto dst = rank_of(args, "dst");
-  if (!dst) throw BadRequest("gather_and_stack: field `dst` is missing");
-  const tdref::GatherAndStackOptions options{.dst = *dst, .group = group_of(args)};
+  const tdref::GatherAndStackOptions options{.dst = needed_rank_of(args, "dst"),
+                                             .group = group_of(args)};
   const tdref::TensorDictBase* result = tdref::gather_and_stack(groups_.world(), td, options);
   if (result == nullptr) return returns::none();
   if (result == &td) return returns::held(args.required<std::string>("td"));
@@ -123,14 +131,18 @@ json Reference::gather_and_stack(const Fields& args) {
 }
 
 json Reference::init_remote(const Fields& args) {
-  const tdref::InitRemoteOptions options{.dst = rank_of(args, "dst"), .group = group_of(args)};
+  tdref::InitRemoteOptions options{
+      .dst = rank_of(args, "dst"), .group = group_of(args), .device = device_of(args)};
+  set_option(args, "use_broadcast", options.use_broadcast);
   tdref::init_remote(groups_.world(), td_of(args), options);
   return returns::none();
 }
 
 json Reference::from_remote_init(const Fields& args, const std::optional<std::string>& as) {
   const std::string& name = needed("from_remote_init", as);
-  const tdref::FromRemoteInitOptions options{.src = rank_of(args, "src"), .group = group_of(args)};
+  tdref::FromRemoteInitOptions options{
+      .src = rank_of(args, "src"), .group = group_of(args), .device = device_of(args)};
+  set_option(args, "use_broadcast", options.use_broadcast);
   values_.insert_or_assign(name, tdref::from_remote_init(groups_.world(), options));
   return returns::held(name);
 }

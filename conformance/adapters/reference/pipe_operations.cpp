@@ -18,7 +18,7 @@ json Reference::open_pipe(const Fields& args, const std::optional<std::string>& 
 }
 
 json Reference::close_pipe(const Fields& args) {
-  pipes_.named(args.required<std::string>("pipe")).close();
+  pipes_.close(args.required<std::string>("pipe"));
   return returns::none();
 }
 

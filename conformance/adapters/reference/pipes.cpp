@@ -36,10 +36,32 @@ tdref::TensorDictPipe connect(const Pipes::Meeting& meeting, const std::string& 
 
 }  // namespace
 
+bool Pipes::are_built() {
+  return true;
+}
+
 void Pipes::open(const std::string& name, const Meeting& meeting) {
   if (by_name_.contains(name)) throw BadRequest("this rank has a pipe called " + name + " already");
   const std::string key = next_key(meeting);
-  by_name_.emplace(name, meeting.listen ? listen(meeting, key) : connect(meeting, key));
+  by_name_.emplace(name,
+                   std::make_shared<tdref::TensorDictPipe>(meeting.listen ? listen(meeting, key)
+                                                                          : connect(meeting, key)));
+}
+
+void Pipes::send(const std::string& name,
+                 const tdref::TensorDictBase& td,
+                 const tdref::SendOptions& options) {
+  tdref::send(named(name), td, options);
+}
+
+tdref::AnyTensorDict Pipes::recv(const std::string& name,
+                                 const tdref::TensorDictBase& td,
+                                 const tdref::RecvOptions& options) {
+  return tdref::recv(named(name), td, options);
+}
+
+void Pipes::close(const std::string& name) {
+  named(name).close();
 }
 
 std::string Pipes::next_key(const Meeting& meeting) {
@@ -54,7 +76,7 @@ tdref::TensorDictPipe& Pipes::named(const std::string& name) {
   if (found == by_name_.end()) {
     throw BadRequest("this rank has no pipe called " + name + "; there are: " + names());
   }
-  return found->second;
+  return *found->second;
 }
 
 std::string Pipes::names() const {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <torch/csrc/distributed/c10d/Store.hpp>
 
@@ -22,6 +23,9 @@ class Pipes {
     std::chrono::milliseconds timeout{0};
   };
 
+  /// Whether tdref was built with UCX; without it every pipe is Unsupported.
+  static bool are_built();
+
   /// Opens one end of a pipe over loopback, and waits for the other.
   ///
   /// Wire    the rank that listens puts its port into the store, as the protocol's `open_pipe` says.
@@ -29,17 +33,27 @@ class Pipes {
   ///         What tdref and the store raise, unchanged.
   void open(const std::string& name, const Meeting& meeting);
 
-  /// Errors  BadRequest: no pipe has this name.
-  tdref::TensorDictPipe& named(const std::string& name);
+  /// Do what tdref does with the pipe of this name.
+  ///
+  /// Errors  BadRequest: no pipe has this name. What tdref raises, unchanged.
+  void send(const std::string& name,
+            const tdref::TensorDictBase& td,
+            const tdref::SendOptions& options);
+  tdref::AnyTensorDict recv(const std::string& name,
+                            const tdref::TensorDictBase& td,
+                            const tdref::RecvOptions& options);
+  void close(const std::string& name);
 
   /// Drops all pipes.
   void clear();
 
  private:
+  tdref::TensorDictPipe& named(const std::string& name);
   std::string next_key(const Meeting& meeting);
   std::string names() const;
 
-  std::map<std::string, tdref::TensorDictPipe> by_name_;
+  // Whoever holds one need not know how it ends.
+  std::map<std::string, std::shared_ptr<tdref::TensorDictPipe>> by_name_;
   std::map<std::string, int> opened_;
 };
 

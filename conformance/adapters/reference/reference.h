@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tdref/tensordict.h>
+#include <tdref/work.h>
 
 #include <cstddef>
 #include <map>
@@ -35,6 +36,7 @@ class Reference {
   json make(const Fields& args);
   json snapshot(const Fields& args);
   json consolidate(const Fields& args, const std::optional<std::string>& as);
+  json getitem(const Fields& args, const std::optional<std::string>& as);
 
   // Messages.
   json send(const Fields& args);
@@ -44,6 +46,11 @@ class Reference {
   json gather_and_stack(const Fields& args);
   json init_remote(const Fields& args);
   json from_remote_init(const Fields& args, const std::optional<std::string>& as);
+  json broadcast(const Fields& args, const std::optional<std::string>& as);
+  json scatter(const Fields& args, const std::optional<std::string>& as);
+  json all_gather(const Fields& args, const std::optional<std::string>& as);
+  json all_reduce(const Fields& args, const std::optional<std::string>& as);
+  json reduce(const Fields& args, const std::optional<std::string>& as);
   json open_pipe(const Fields& args, const std::optional<std::string>& as);
   json close_pipe(const Fields& args);
 
@@ -57,6 +64,13 @@ class Reference {
   /// Errors  BadRequest: there is none.
   tdref::TensorDictBase& td_of(const Fields& args);
 
+  /// Returns what is held under `name`, which the argument `key` gives.
+  ///
+  /// Errors  BadRequest: there is none.
+  tdref::AnyTensorDict& value_named(const Fields& args,
+                                    const std::string& key,
+                                    const std::string& name);
+
   /// Sets the options that the arguments give; an option that they do not give keeps its default.
   template <typename Options>
   void set_transfer_options(const Fields& args, Options& options) const;
@@ -67,6 +81,9 @@ class Reference {
   json keep_received(const std::string& td,
                      const std::optional<std::string>& as,
                      tdref::AnyTensorDict received);
+
+  /// Returns what stands for pending operations, which are kept under `as`, or for none.
+  json keep_works(const std::optional<std::string>& as, std::optional<tdref::Works> works);
 
   /// Returns the snapshot of a tensordict, and keeps the memory that it names.
   json show(const tdref::TensorDictBase& td);

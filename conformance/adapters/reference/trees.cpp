@@ -30,10 +30,13 @@ tdref::Entry make_non_tensor(const json& tree, const std::string& where) {
 /// The class of the tensordict adapter that the form `subclass` makes there.
 const tdref::PythonClass kSubclass{"tdconf_tensordict_adapter.trees", "TensorSubclass"};
 
-/// Rows of equal length: the first dimension counts rows, the second is the ragged one.
+/// Rows that grow: the first dimension counts them, the second is their mean length.
 tdref::Jagged jagged(const at::Tensor& plain, const std::string& where) {
   if (plain.dim() < 2) throw BadRequest(where + ".form: a jagged tensor needs two dimensions");
-  return {.values = plain.flatten(0, 1), .offsets = at::arange(plain.size(0) + 1) * plain.size(1)};
+  const std::int64_t rows = plain.size(0);
+  const at::Tensor row = at::arange(rows + 1);
+  return {.values = plain.flatten(0, 1),
+          .offsets = (row * (row + 1) * plain.size(1)).floor_divide(rows + 1)};
 }
 
 tdref::Entry make_leaf(json tree, const std::string& where) {
@@ -99,7 +102,13 @@ json snapshot_leaf(const tdref::Leaf& leaf) {
   return description;
 }
 
-/// As Python shows a NestedTensor: its ragged dimension has no size, its elements are not read.
+json numbers_of(const at::Tensor& list) {
+  const at::Tensor numbers = list.to(at::kLong).contiguous();
+  const auto* begin = numbers.const_data_ptr<std::int64_t>();
+  return std::vector<std::int64_t>(begin, begin + numbers.numel());
+}
+
+/// As Python shows a NestedTensor: its ragged dimension has no size, its elements are its values.
 json snapshot_jagged(const tdref::Jagged& jagged) {
   json description = snapshot_tensor(jagged.values);
   std::vector<std::int64_t> shape = jagged.values.sizes().vec();
@@ -108,8 +117,10 @@ json snapshot_jagged(const tdref::Jagged& jagged) {
   description["shape"] = shape;
   description["class"] = "NestedTensor";
   description["layout"] = "jagged";
-  description.erase("bytes");
-  description.erase("sha256");
+  description["rows"] = {
+      {"offsets", numbers_of(jagged.offsets)},
+      {"lengths", jagged.lengths.defined() ? numbers_of(jagged.lengths) : json(nullptr)},
+      {"ragged_idx", jagged.ragged_idx}};
   return description;
 }
 

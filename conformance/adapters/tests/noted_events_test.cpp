@@ -12,8 +12,10 @@
 namespace tdconf::adapter {
 namespace {
 
+using testing::Each;
 using testing::ElementsAre;
 using testing::IsEmpty;
+using namespace std::chrono_literals;
 
 /// {a: float32[rows, 3]}: 12 bytes a row, and 16 with the padding.
 json tree_of(std::vector<std::int64_t> shape, std::vector<std::int64_t> batch_size) {
@@ -26,6 +28,14 @@ json tree_of(std::vector<std::int64_t> shape, std::vector<std::int64_t> batch_si
           {"entries", json::array({json::array({"a", leaf})})},
           {"consolidated", false},
           {"locked", false}};
+}
+
+/// Two leaves float32[3] of these keys.
+json pair_of(const std::string& first, const std::string& second) {
+  json tree = tree_of({3}, {});
+  json leaf = tree["entries"][0][1];
+  tree["entries"] = json::array({json::array({first, leaf}), json::array({second, leaf})});
+  return tree;
 }
 
 /// Carries out a step that must return.
@@ -56,6 +66,37 @@ class NotedEventsTest : public testing::Test {
       EXPECT_THAT(player.transcript->events(), IsEmpty());
       carry_out(player, "gather_and_stack", {{"td", "td"}, {"dst", 0}});
       transcripts[rank] = player.transcript->events();
+    });
+    return transcripts;
+  }
+
+  /// Begins a transfer with first tag 5 of a tensordict made of `tree`, and waits for nothing.
+  static void start_early(const Player& player,
+                          const std::string& op,
+                          const json& tree,
+                          json args) {
+    carry_out(player, "make", {{"name", "td"}, {"tree", tree}});
+    args.update({{"td", "td"}, {"init_tag", 5}});
+    args[op == "isend" ? "return_early" : "return_premature"] = true;
+    const Step step{.op = op, .args = args, .as = "works"};
+    EXPECT_EQ(answer_step(player, step)["type"], "returned");
+  }
+
+  /// Lets rank 0 send {a, b} to rank 1, which receives into `target`, and returns by rank what the
+  /// transcripts say in the end.
+  static std::array<json, 2> start_early_at_both_ends(const json& target) {
+    std::array<Reference, 2> references;  // connected until both ranks have looked
+    std::array<json, 2> transcripts;
+    run_joined_ranks(2, {default_group(2)}, [&](const Join& join) {
+      const auto rank = static_cast<std::size_t>(join.rank);
+      const Player player = references[rank].player();
+      EXPECT_EQ(answer_join(player, join)["type"], "joined");
+      if (rank == 0) {
+        start_early(player, "isend", pair_of("a", "b"), {{"dst", 1}});
+      } else {
+        start_early(player, "irecv", target, {{"src", 0}});
+      }
+      transcripts[rank] = player.transcript->last_events(20s);
     });
     return transcripts;
   }
@@ -101,6 +142,86 @@ TEST_F(NotedEventsTest, OfATransferThatWaitsForItsOtherEndAreItsMessagesNotDone)
     carry_out(player, "wait", {{"works", "works"}});
     waiting[0]["done"] = true;
     EXPECT_EQ(player.transcript->events(), waiting);
+  });
+}
+
+TEST_F(NotedEventsTest, OfACollectiveThatWaitsForAnotherRankAreItsCallsNotDone) {
+  std::array<Reference, 2> references;
+  std::promise<void> looked;
+  run_joined_ranks(2, {default_group(2)}, [&](const Join& join) {
+    const Player player = references[static_cast<std::size_t>(join.rank)].player();
+    EXPECT_EQ(answer_join(player, join)["type"], "joined");
+    carry_out(player, "make", {{"name", "td"}, {"tree", pair_of("a", "b")}});
+    if (join.rank == 1) looked.get_future().wait();
+    const json args{{"td", "td"}, {"async_op", true}};
+    const Step reduce{.op = "all_reduce", .args = args, .as = "works"};
+    EXPECT_EQ(answer_step(player, reduce)["type"], "returned");
+    json waiting = player.transcript->events();
+    if (join.rank == 0) {
+      EXPECT_THAT(names_of(waiting), ElementsAre("all_reduce"));
+      EXPECT_THAT(names_of(player.transcript->last_events(0s)),
+                  ElementsAre("all_reduce", "all_reduce"));
+      EXPECT_EQ(waiting[0]["peer"], nullptr);
+      EXPECT_EQ(waiting[0]["bytes"], 12);
+      EXPECT_EQ(waiting[0]["done"], false);
+      EXPECT_FALSE(waiting[0].contains("tag"));
+      looked.set_value();
+    }
+    carry_out(player, "wait", {{"works", "works"}});
+    const json events = player.transcript->events();
+    EXPECT_THAT(names_of(events), ElementsAre("all_reduce", "all_reduce"));
+    for (const json& event : events) EXPECT_EQ(event["done"], true);
+  });
+}
+
+TEST_F(NotedEventsTest, OfABroadcastAreItsThreeCallsAndWhatHappensBetweenThem) {
+  std::array<Reference, 2> references;
+  run_joined_ranks(2, {default_group(2)}, [&](const Join& join) {
+    const Player player = references[static_cast<std::size_t>(join.rank)].player();
+    EXPECT_EQ(answer_join(player, join)["type"], "joined");
+    carry_out(player, "make", {{"name", "td"}, {"tree", tree_of({3}, {})}});
+    const json args{{"td", "td"}, {"src", 1}};
+    const json answer = answer_step(player, {.op = "broadcast", .args = args, .as = "result"});
+    EXPECT_EQ(answer["value"], (json{{"kind", "value"}, {"name", "result"}}));
+    const json events = player.transcript->events();
+    if (join.rank == 1) {
+      EXPECT_THAT(names_of(events),
+                  ElementsAre("consolidate", "pickle", "broadcast", "broadcast", "broadcast"));
+    } else {
+      EXPECT_THAT(names_of(events), ElementsAre("broadcast", "broadcast", "unpickle", "broadcast"));
+    }
+  });
+}
+
+TEST_F(NotedEventsTest, OfAnEarlyTransferThatNobodyWaitsForAreAllItsMessages) {
+  const auto seen = start_early_at_both_ends(pair_of("a", "b"));
+  for (const json& events : seen) {
+    ASSERT_EQ(events.size(), 2);
+    EXPECT_EQ(events[0]["tag"], 5);
+    EXPECT_EQ(events[1]["tag"], 6);
+  }
+  EXPECT_THAT(names_of(seen[0]), ElementsAre("send", "send"));
+  EXPECT_THAT(names_of(seen[1]), ElementsAre("recv", "recv"));
+}
+
+TEST_F(NotedEventsTest, OfAnEarlyTransferThatIsRefusedAreNone) {
+  const auto seen = start_early_at_both_ends(pair_of("a", "c"));
+  EXPECT_THAT(seen, Each(json::array()));
+}
+
+TEST_F(NotedEventsTest, OfAnEarlyTransferWithoutAnotherEndAreAllItsMessages) {
+  std::array<Reference, 2> references;
+  run_joined_ranks(2, {default_group(2)}, [&](const Join& join) {
+    const Player player = references[static_cast<std::size_t>(join.rank)].player();
+    EXPECT_EQ(answer_join(player, join)["type"], "joined");
+    if (join.rank == 1) return;
+    start_early(player, "isend", pair_of("a", "b"), {{"dst", 1}});
+    EXPECT_THAT(names_of(player.transcript->events()), ElementsAre("send"));
+    const json last = player.transcript->last_events(0s);
+    EXPECT_THAT(names_of(last), ElementsAre("send", "send"));
+    EXPECT_EQ(last[0], player.transcript->events()[0]);
+    EXPECT_EQ(last[1]["tag"], 6);
+    EXPECT_EQ(last[1]["sha256"], last[0]["sha256"]);
   });
 }
 

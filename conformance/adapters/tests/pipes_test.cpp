@@ -23,9 +23,13 @@ TEST(Pipes, RefusesAPortThatIsNone) {
   }
 }
 
+TEST(Pipes, AreBuilt) {
+  EXPECT_TRUE(Pipes::are_built());
+}
+
 TEST(Pipes, SaysWhichThereAre) {
   Pipes pipes;
-  EXPECT_THAT([&] { pipes.named("p"); },
+  EXPECT_THAT([&] { pipes.close("p"); },
               ThrowsMessage<BadRequest>(HasSubstr("no pipe called p; there are: none")));
 }
 

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gmock/gmock.h>
 
+#include <filesystem>
 #include <set>
 #include <string>
 
 #include "probe/probe.h"
+#include "reference/files.h"
+#include "reference/pipes.h"
 #include "reference/reference.h"
 
 namespace tdconf::adapter {
@@ -104,6 +107,11 @@ TEST_P(Players, RefuseATensorBeyondTheBound) {
               AllOf(HasSubstr("[4294967296,4294967296]"), HasSubstr("1073741824 bytes")));
 }
 
+std::set<std::string> with_pipes_if_built(std::set<std::string> operations) {
+  if (Pipes::are_built()) operations.insert({"open_pipe", "close_pipe"});
+  return operations;
+}
+
 INSTANTIATE_TEST_SUITE_P(OfThisRepository,
                          Players,
                          testing::Values(Contender{"probe",
@@ -115,19 +123,23 @@ INSTANTIATE_TEST_SUITE_P(OfThisRepository,
                                                     "c10d_gather_buffers",
                                                     "wait"}},
                                          Contender{"reference",
-                                                   {"make",
-                                                    "snapshot",
-                                                    "consolidate",
-                                                    "wait",
-                                                    "send",
-                                                    "recv",
-                                                    "isend",
-                                                    "irecv",
-                                                    "gather_and_stack",
-                                                    "init_remote",
-                                                    "from_remote_init",
-                                                    "open_pipe",
-                                                    "close_pipe"}}),
+                                                   with_pipes_if_built({"make",
+                                                                        "snapshot",
+                                                                        "consolidate",
+                                                                        "getitem",
+                                                                        "wait",
+                                                                        "send",
+                                                                        "recv",
+                                                                        "isend",
+                                                                        "irecv",
+                                                                        "gather_and_stack",
+                                                                        "broadcast",
+                                                                        "scatter",
+                                                                        "all_gather",
+                                                                        "all_reduce",
+                                                                        "reduce",
+                                                                        "init_remote",
+                                                                        "from_remote_init"})}),
                          [](const auto& instance) { return instance.param.name; });
 
 /// The values that a claim is about.
@@ -200,6 +212,18 @@ TEST_F(ReferenceClaims, CoverTheKindsThatItMakes) {
   }
   EXPECT_EQ(make(tensordict_of({{"kind", "surprise"}}))["what"], "kind:surprise");
   EXPECT_FALSE(claims("kind:surprise"));
+}
+
+TEST(ReferenceFiles, LieBesideTheStoreOfTheCase) {
+  const auto folder = std::filesystem::path(testing::TempDir()) / "reference_files";
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directory(folder);
+  {
+    Files files;
+    files.lie_beside(folder / "store");
+    EXPECT_EQ(std::filesystem::path(files.new_name()).parent_path().parent_path(), folder);
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(folder));
 }
 
 TEST(ProbeBuffers, HaveHeadersWithinTheBound) {

@@ -11,6 +11,7 @@
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 
 #include "common/groups.h"
+#include "common/tensors.h"
 #include "joined_ranks.h"
 
 namespace tdconf::adapter {
@@ -233,6 +234,22 @@ TEST_F(SpyBackendTest, TakesTheDigestOfABroadcastWhereItArrives) {
   }
 }
 
+TEST_F(SpyBackendTest, TakesTheDigestOfWhatARankGetsOfAScatter) {
+  const auto seen = on_two_ranks([](SpyBackend& spy, auto& tensors) {
+    std::vector<std::vector<at::Tensor>> inputs;
+    if (spy.getRank() == 1) inputs.push_back({abc(), zeros_for_abc()});
+    c10d::ScatterOptions options;
+    options.rootRank = 1;
+    return spy.scatter(tensors, inputs, options);
+  });
+  const std::vector<at::Tensor> got{abc(), zeros_for_abc()};
+  for (const std::size_t rank : {0U, 1U}) {
+    EXPECT_THAT(field_of(seen[rank], "event"), ElementsAre("scatter"));
+    EXPECT_THAT(field_of(seen[rank], "peer"), ElementsAre(7));
+    EXPECT_THAT(field_of(seen[rank], "sha256"), ElementsAre(*digest_of(got[rank])));
+  }
+}
+
 TEST_F(SpyBackendTest, TakesTheDigestOfWhatARankPutsIntoAReduction) {
   c10d::ReduceOptions options;
   options.rootRank = 1;
@@ -241,11 +258,17 @@ TEST_F(SpyBackendTest, TakesTheDigestOfWhatARankPutsIntoAReduction) {
   EXPECT_THAT(field_of(reduced[0], "event"), ElementsAre("reduce"));
   EXPECT_THAT(field_of(reduced[0], "peer"), ElementsAre(7));
   EXPECT_THAT(field_of(reduced[0], "sha256"), ElementsAre(kDigestOfAbc));
-  const auto all_reduced =
+}
+
+TEST_F(SpyBackendTest, TakesTheDigestOfTheResultThatAllRanksGet) {
+  const auto seen =
       on_two_ranks([](SpyBackend& spy, auto& tensors) { return spy.allreduce(tensors, {}); });
-  EXPECT_THAT(field_of(all_reduced[0], "event"), ElementsAre("all_reduce"));
-  EXPECT_THAT(field_of(all_reduced[0], "peer"), ElementsAre(nullptr));
-  EXPECT_THAT(field_of(all_reduced[0], "sha256"), ElementsAre(kDigestOfAbc));
+  for (const json& events : seen) {
+    EXPECT_THAT(field_of(events, "event"), ElementsAre("all_reduce"));
+    EXPECT_THAT(field_of(events, "peer"), ElementsAre(nullptr));
+    // Rank 1 put in zeros.
+    EXPECT_THAT(field_of(events, "sha256"), ElementsAre(kDigestOfAbc));
+  }
 }
 
 TEST_F(SpyBackendTest, DoesNotNoteACallThatIsRefused) {

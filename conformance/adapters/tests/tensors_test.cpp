@@ -172,15 +172,31 @@ TEST(TensorSnapshot, DescribesTheTensor) {
 }
 
 TEST(TensorSnapshot, LeavesOutElementsThatCannotBeRead) {
-  const json sparse = snapshot_tensor(make(tree("float32", {2}, ramp(0), "sparse_coo")));
-  EXPECT_EQ(sparse["layout"], "sparse_coo");
   const json meta = snapshot_tensor(make(tree("float32", {2}, ramp(0), "meta")));
   EXPECT_EQ(meta["device"], "meta");
-  for (const json& snapshot : {sparse, meta}) {
-    EXPECT_FALSE(snapshot.contains("bytes"));
-    EXPECT_FALSE(snapshot.contains("sha256"));
-    EXPECT_TRUE(snapshot["token"].is_string());
-  }
+  EXPECT_FALSE(meta.contains("bytes"));
+  EXPECT_FALSE(meta.contains("sha256"));
+  EXPECT_TRUE(meta["token"].is_string());
+}
+
+TEST(TensorSnapshot, HoldsTheElementsOfASparseTensorAsIfItWereDense) {
+  const json made = snapshot_tensor(make(tree("uint16", {1, 2}, ramp(1), "sparse_coo")));
+  EXPECT_EQ(made["layout"], "sparse_coo");
+  EXPECT_EQ(made["bytes"], "01000200");
+  const auto bytes_of = [](const at::Tensor& indices, const at::Tensor& values) {
+    return snapshot_tensor(at::sparse_coo_tensor(indices, values, {3, 2}))["bytes"];
+  };
+  // Whole rows, one of them with -0.
+  EXPECT_EQ(bytes_of(at::tensor({2, 0}, at::kLong).view({1, 2}),
+                     at::tensor({1.0F, -0.0F, 3.0F, 4.0F}).view({2, 2})),
+            "0000404000008040"
+            "0000000000000000"
+            "0000803f00000080");
+  // Elements at one place are added.
+  EXPECT_EQ(
+      bytes_of(at::tensor({1, 1, 0, 0}, at::kLong).view({2, 2}), at::tensor({3, 4}, at::kByte)),
+      "000007000000");
+  EXPECT_EQ(snapshot_tensor(make(tree("int8", {2, 0}, ramp(0), "sparse_coo")))["bytes"], "");
 }
 
 TEST(TensorSnapshot, HasEqualTokensExactlyForTheSameMemory) {

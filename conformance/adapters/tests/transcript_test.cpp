@@ -8,6 +8,8 @@
 namespace tdconf::adapter {
 namespace {
 
+using namespace std::chrono_literals;
+
 TEST(Transcript, ListsEventsInTheOrderInWhichTheyBeganWithTheirStep) {
   Transcript transcript;
   transcript.add({{"event", "first"}});
@@ -52,6 +54,45 @@ TEST(Transcript, DoesNotShowAnEventOfAnEarlierCase) {
   transcript.complete(late, "digest");
   EXPECT_EQ(transcript.events(),
             json::array({{{"event", "new"}, {"done", false}, {"step", nullptr}}}));
+}
+
+TEST(Transcript, EndsOnceWhatWaitedHasBecomeItsMessages) {
+  Transcript transcript;
+  const auto waiting = transcript.add_waiting({{"tag", 5}, {"waits", true}}, [] {
+    return std::vector<json>{{{"waited", "too long"}}};
+  });
+  std::jthread poster([&] {
+    transcript.add({{"tag", 5}});
+    transcript.add({{"tag", 6}});
+    transcript.drop(waiting);
+  });
+  EXPECT_EQ(transcript.last_events(20s),
+            json({{{"tag", 5}, {"step", nullptr}}, {{"tag", 6}, {"step", nullptr}}}));
+}
+
+TEST(Transcript, EndsWithAllMessagesOfWhatStillWaitsInItsPlace) {
+  Transcript transcript;
+  transcript.set_step(3);
+  transcript.add_waiting({{"tag", 5}}, [] {
+    return std::vector<json>{{{"tag", 5}}, {{"tag", 6}}};
+  });
+  transcript.set_step(4);
+  transcript.add({{"tag", 9}});
+  EXPECT_EQ(transcript.events(), json({{{"tag", 5}, {"step", 3}}, {{"tag", 9}, {"step", 4}}}));
+  EXPECT_EQ(
+      transcript.last_events(0s),
+      json({{{"tag", 5}, {"step", 3}}, {{"tag", 6}, {"step", 3}}, {{"tag", 9}, {"step", 4}}}));
+}
+
+TEST(Transcript, DoesNotWaitForWhatWaitedInAnEarlierCase) {
+  Transcript transcript;
+  const auto late = transcript.add_waiting({{"event", "old"}}, [] {
+    return std::vector<json>{{{"event", "old"}}};
+  });
+  transcript.clear();
+  EXPECT_EQ(transcript.last_events(0s), json::array());
+  transcript.drop(late);
+  EXPECT_EQ(transcript.last_events(0s), json::array());
 }
 
 TEST(Transcript, IsReadWhileItGrows) {

@@ -115,12 +115,15 @@ TEST(Trees, CallALeafByTheClassThatItHasInPython) {
   }
 }
 
-TEST(Trees, ShowAJaggedLeafWithoutItsElements) {
+TEST(Trees, ShowAJaggedLeafByItsValuesAndRowsThatGrow) {
   const json jagged = leaf_of_form("jagged");
   EXPECT_EQ(jagged["class"], "NestedTensor");
   EXPECT_EQ(jagged["layout"], "jagged");
   EXPECT_EQ(jagged["shape"], json({2, -1}));
-  EXPECT_FALSE(jagged.contains("bytes"));
+  EXPECT_EQ(jagged["bytes"], "010203040506");
+  // Row i of n begins at the value m i (i + 1) / (n + 1).
+  EXPECT_EQ(jagged["rows"],
+            json({{"offsets", {0, 2, 6}}, {"lengths", nullptr}, {"ragged_idx", 1}}));
   json flat = leaf("uint8", {2}, 1);
   flat["form"] = "jagged";
   EXPECT_THROW(make(tensordict({2}, {{"x", flat}})), BadRequest);

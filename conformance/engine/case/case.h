@@ -38,14 +38,23 @@ struct ReturnsTensorDict {};
 struct ReturnsHeld {
   std::string name;
 };
+/// A list of tensordicts that this rank did not hold before, the n-th kept under `AS.n`.
+struct ReturnsTensorDicts {
+  std::int64_t count = 0;
+};
 struct ReturnsInteger {
   std::int64_t value = 0;
 };
 struct ReturnsWorks {
   std::optional<std::int64_t> count;
 };
-using Returns = std::
-    variant<ReturnsNone, ReturnsSelf, ReturnsTensorDict, ReturnsHeld, ReturnsInteger, ReturnsWorks>;
+using Returns = std::variant<ReturnsNone,
+                             ReturnsSelf,
+                             ReturnsTensorDict,
+                             ReturnsTensorDicts,
+                             ReturnsHeld,
+                             ReturnsInteger,
+                             ReturnsWorks>;
 
 /// A consolidated storage laid out as one value and filled with another.
 struct ExpectedStorage {
@@ -124,10 +133,21 @@ struct Message {
   int transfer = 0;
 };
 
-/// How often a rank does what at the boundary of c10d. What is left out is not looked at.
+/// A collective call of a rank. What is left out is not looked at.
+struct ExpectedCall {
+  std::string name = {};
+  /// Of this rank's own tensor.
+  const DType* dtype = nullptr;
+  std::optional<std::int64_t> bytes = {};
+  /// A global rank.
+  std::optional<int> root = {};
+  std::optional<std::string> group = {};
+};
+
+/// What a rank does at the boundary of c10d, and how often. What is left out is not looked at.
 struct ExpectedTranscript {
   /// The collective calls in order.
-  std::optional<std::vector<std::string>> calls;
+  std::optional<std::vector<ExpectedCall>> calls;
   std::optional<std::int64_t> pickles;
   std::optional<std::int64_t> consolidations;
 };

@@ -249,13 +249,13 @@ Case parse_case(const Node& raw, const Scope& choice) {
   c.slow = parse_optional_sentence(nodes.slow, "slow");
   c.broken_by = parse_optional_sentence(nodes.broken_by, "broken_by");
   c.notes = parse_optional_sentence(nodes.notes, "notes");
-  ValueTable values(nodes.values, c.world);
+  ValueTable values(nodes.values, c.world, c.groups);
   c.programs = parse_programs(programs_by_rank(nodes.ranks, c.world), c.groups, values);
   if (nodes.messages != nullptr) {
     c.messages = parse_messages(*nodes.messages, c.world, c.groups, values);
   }
   if (nodes.transcript != nullptr) {
-    c.transcripts = parse_transcripts(*nodes.transcript, c.world);
+    c.transcripts = parse_transcripts(*nodes.transcript, c.world, c.groups);
   }
   c.canonical = to_json(document);
   c.canonical["name"] = c.name;

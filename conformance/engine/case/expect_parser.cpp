@@ -12,20 +12,30 @@ namespace {
 
 using nlohmann::json;
 
+std::int64_t read_count(const Node& node, const char* what) {
+  const std::int64_t count = read_integer(node, what);
+  if (count < 0) refuse(node, what, "0 and more");
+  return count;
+}
+
+Returns parse_returned_map(const Node& node) {
+  MapReader reader(node, "returns");
+  Returns returns;
+  if (const Node* td = reader.optional("td")) {
+    returns = ReturnsHeld{read_string(*td, "td")};
+  } else if (const Node* count = reader.optional("tensordicts")) {
+    returns = ReturnsTensorDicts{read_count(*count, "tensordicts")};
+  } else {
+    returns = ReturnsWorks{read_count(reader.required("works"), "works")};
+  }
+  reader.finish();
+  return returns;
+}
+
 Returns parse_returns(const Node& node) {
   constexpr const char* kAllowed =
-      "none, self, tensordict, {td: name}, works, {works: n} or an integer";
-  if (node.map() != nullptr) {
-    MapReader reader(node, "returns");
-    if (const Node* td = reader.optional("td")) {
-      ReturnsHeld held{read_string(*td, "td")};
-      reader.finish();
-      return held;
-    }
-    const ReturnsWorks works{read_integer(reader.required("works"), "works")};
-    reader.finish();
-    return works;
-  }
+      "none, self, tensordict, {td: name}, {tensordicts: n}, works, {works: n} or an integer";
+  if (node.map() != nullptr) return parse_returned_map(node);
   const json* scalar = node.scalar();
   if (scalar == nullptr) refuse(node, "returns", kAllowed);
   if (scalar->is_number_integer()) return ReturnsInteger{scalar->get<std::int64_t>()};

@@ -18,8 +18,50 @@ namespace fs = std::filesystem;
 std::vector<Node> documents_of(const std::string& path) {
   std::vector<Node> documents = parse_yaml_file(path);
   std::erase_if(documents, [](const Node& document) { return document.is_null(); });
-  if (documents.empty()) throw InputError(concat(path, ": the file holds no case"));
+  if (documents.empty()) throw InputError(concat(path, ": the file holds nothing"));
   return documents;
+}
+
+/// A document of this shape lends its values to the cases after it in the file.
+bool only_lends_values(const Node& document) {
+  return document.map() != nullptr && document.map()->size() == 1 &&
+         find_key(document, "values") != nullptr;
+}
+
+void lend(const Node::Map& lent, Node& document) {
+  auto* keys = std::get_if<Node::Map>(&document.content);
+  if (keys == nullptr || lent.empty()) return;
+  const auto is_values = [](const NodePair& pair) { return *pair.key.scalar() == "values"; };
+  auto own = std::ranges::find_if(*keys, is_values);
+  if (own == keys->end()) {
+    keys->push_back({{document.where, "values"}, {document.where, Node::Map{}}});
+    own = std::prev(keys->end());
+  }
+  auto* values = std::get_if<Node::Map>(&own->value.content);
+  if (values == nullptr) return;
+  for (const NodePair& pair : lent) {
+    const std::string name = read_string(pair.key, "the name of a value");
+    if (const Node* again = find_key(own->value, name)) {
+      refuse(
+          again->where, "values", concat("`", name, "`, which the file lends"), "each name once");
+    }
+  }
+  values->insert(values->end(), lent.begin(), lent.end());
+}
+
+std::vector<Node> cases_of(const std::string& path) {
+  std::vector<Node> cases;
+  Node::Map lent;
+  for (Node& document : documents_of(path)) {
+    if (only_lends_values(document)) {
+      lent = read_map(*find_key(document, "values"), "values");
+    } else {
+      lend(lent, document);
+      cases.push_back(std::move(document));
+    }
+  }
+  if (cases.empty()) throw InputError(concat(path, ": the file holds no case"));
+  return cases;
 }
 
 void collect_files(const fs::path& folder, std::vector<std::string>& files) {
@@ -69,7 +111,7 @@ std::vector<Case> load_fixtures(const std::vector<std::string>& paths) {
   std::vector<Case> cases;
   std::map<std::string, Location> ids;
   for (const std::string& file : files_below(paths)) {
-    for (const Node& document : documents_of(file)) {
+    for (const Node& document : cases_of(file)) {
       std::vector<Case> expanded = parse_cases(document);
       const auto [first, is_new] = ids.emplace(expanded.front().id, document.where);
       if (!is_new) {

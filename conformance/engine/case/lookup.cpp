@@ -23,15 +23,11 @@ const Group& find_group(const Node& node, const std::vector<Group>& groups) {
   refuse(node, "group", concat("the groups ", join(names, ", ")));
 }
 
-std::vector<int> others_in_group(const std::string& name,
-                                 const std::vector<Group>& groups,
-                                 int world,
-                                 int rank) {
+std::vector<int> members_of(const std::string& name, const std::vector<Group>& groups, int world) {
+  const auto group = std::ranges::find(groups, name, &Group::name);
+  if (group != groups.end()) return group->ranks;
   std::vector<int> ranks(static_cast<std::size_t>(world));
   std::iota(ranks.begin(), ranks.end(), 0);
-  const auto group = std::ranges::find(groups, name, &Group::name);
-  if (group != groups.end()) ranks = group->ranks;
-  std::erase(ranks, rank);
   return ranks;
 }
 

@@ -20,11 +20,8 @@ int parse_rank(const Node& node, std::string_view what, int world);
 /// Errors  InputError: no such group, with those that there are.
 const Group& find_group(const Node& node, const std::vector<Group>& groups);
 
-/// Lists the members of a group, or of the world when there is no such group, without `rank`.
-std::vector<int> others_in_group(const std::string& name,
-                                 const std::vector<Group>& groups,
-                                 int world,
-                                 int rank);
+/// Lists the members of a group, or of the world when there is no such group.
+std::vector<int> members_of(const std::string& name, const std::vector<Group>& groups, int world);
 
 /// Reads the path to a leaf, in which an integer is the index of a member of a lazy stack.
 ///

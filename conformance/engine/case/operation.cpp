@@ -23,6 +23,16 @@ std::vector<Argument> and_also(std::vector<Argument> arguments, const Argument& 
   return arguments;
 }
 
+/// Of a reduction, beside the tensordict and the rank that gets the result.
+std::vector<Argument> reduction(std::vector<Argument> arguments) {
+  arguments.insert(arguments.end(),
+                   {{"op", kReduceOp, false},
+                    {"async_op", kBool, false},
+                    {"group", kGroup, false},
+                    {"bucket_bytes", kInteger, false}});
+  return arguments;
+}
+
 std::vector<Argument> bare(const char* peer) {
   return {{peer, kInteger, true}, {"tag", kInteger, true}, {"group", kGroup, false}};
 }
@@ -34,6 +44,10 @@ std::vector<Operation> make_table() {
   const Argument pipe{"pipe", kPipe, false};
   const Argument return_early{"return_early", kBool, false};
   const Argument return_premature{"return_premature", kBool, false};
+  const Argument td{"td", kTensorDict, true};
+  const Argument group{"group", kGroup, false};
+  const Argument device{"device", kDevice, false};
+  const Argument use_broadcast{"use_broadcast", kBool, false};
   return {
       {.name = "make", .answers = Answers::kSnapshot},
       {.name = "snapshot",
@@ -42,6 +56,10 @@ std::vector<Operation> make_table() {
        .takes_name_alone = true},
       {.name = "consolidate",
        .arguments = {{"td", kTensorDict, true}},
+       .answers = Answers::kSnapshot,
+       .needs_as = true},
+      {.name = "getitem",
+       .arguments = {td, {"index", kIndex, true}},
        .answers = Answers::kSnapshot,
        .needs_as = true},
       {.name = "wait",
@@ -56,12 +74,30 @@ std::vector<Operation> make_table() {
        .arguments = {{"td", kTensorDict, true}, {"dst", kInteger, true}, {"group", kGroup, false}},
        .answers = returned},
       {.name = "init_remote",
-       .arguments = {{"td", kTensorDict, true}, {"dst", kInteger, false}, {"group", kGroup, false}},
+       .arguments = {td, {"dst", kInteger, false}, group, device, use_broadcast},
        .answers = returned},
       {.name = "from_remote_init",
-       .arguments = {{"src", kInteger, false}, {"group", kGroup, false}},
+       .arguments = {{"src", kInteger, false}, group, device, use_broadcast},
        .answers = returned,
        .needs_as = true},
+      {.name = "broadcast",
+       .arguments = {td, {"src", kInteger, true}, group, device},
+       .answers = returned,
+       .needs_as = true},
+      {.name = "scatter",
+       .arguments =
+           {td, {"src", kInteger, true}, {"tensordicts", kTensorDicts, false}, group, device},
+       .answers = returned,
+       .needs_as = true},
+      {.name = "all_gather",
+       .arguments = {td, group},
+       .answers = returned,
+       .needs_as = true,
+       .makes_one_for_each_member = true},
+      {.name = "all_reduce", .arguments = reduction({td}), .answers = returned},
+      {.name = "reduce",
+       .arguments = and_also(reduction({td, {"dst", kInteger, true}}), return_premature),
+       .answers = returned},
       {.name = "open_pipe",
        .arguments = {{"peer", kInteger, true}, {"listen", kBool, true}},
        .answers = Answers::kNone,

@@ -8,7 +8,21 @@
 namespace tdconf {
 
 /// What an argument of an operation holds.
-enum class ArgumentType { kTensorDict, kInteger, kBool, kGroup, kWorks, kPipe };
+enum class ArgumentType {
+  kTensorDict,
+  /// A list of names of tensordicts.
+  kTensorDicts,
+  kInteger,
+  kBool,
+  kGroup,
+  kWorks,
+  kPipe,
+  /// The name of a reduction.
+  kReduceOp,
+  kDevice,
+  /// A list of integers and `[start, stop]`.
+  kIndex
+};
 
 struct Argument {
   std::string name;
@@ -32,6 +46,8 @@ struct Operation {
   bool takes_name_alone = false;
   /// True when it makes a tensordict or a pipe, so that the step needs a name for it in `as`.
   bool needs_as = false;
+  /// True when it makes one tensordict for each member of the group, kept under `AS.0`, `AS.1`, ...
+  bool makes_one_for_each_member = false;
 };
 
 const std::vector<Operation>& all_operations();

@@ -2,6 +2,7 @@
 #include "engine/case/program_parser.h"
 
 #include <algorithm>
+#include <regex>
 #include <set>
 #include <stdexcept>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "engine/case/value_parser.h"
 #include "engine/input/reader.h"
 #include "engine/value/layout.h"
+#include "engine/value/reduce.h"
 #include "values/text.h"
 
 namespace tdconf {
@@ -33,15 +35,10 @@ struct Held {
   TreePtr made;
 };
 
-Fill bytes_as_fill(Bytes bytes) {
-  if (bytes.empty()) return {Constant{}};
-  return {Bits{std::move(bytes)}};
-}
-
 TensorLeaf storage_tensor(const Tree& tree) {
   Bytes bytes = storage_bytes(tree, tree);
   const auto size = static_cast<std::int64_t>(bytes.size());
-  return {&dtype_named("uint8"), {size}, {{bytes_as_fill(std::move(bytes)), size}}, "plain"};
+  return {&dtype_named("uint8"), {size}, {{fill_with(std::move(bytes)), size}}, "plain"};
 }
 
 class ProgramParser {
@@ -78,7 +75,7 @@ class ProgramParser {
     }
     check_as(node, *operation, step);
     check_returns(node, step);
-    if (step.op == "open_pipe") check_peer(*arguments, step);
+    if (step.op == "open_pipe") check_pipe(node, *arguments, step);
     if (step.args.contains("pipe")) check_stands_alone(*arguments, step);
     remember(*operation, step);
     return step;
@@ -103,14 +100,21 @@ class ProgramParser {
     if (held != nullptr && !held_.contains(held->name)) {
       refuse(node, "returns", concat("a value that rank ", rank_, " made or kept earlier"));
     }
+    if (const auto* several = std::get_if<ReturnsTensorDicts>(&*step.expect.returns)) {
+      if (step.as.empty()) refuse(node, "returns: tensordicts", "`as` beside it");
+      for (std::int64_t n = 0; n < several->count; ++n) check_is_new(node, concat(step.as, ".", n));
+    }
     if (!std::holds_alternative<ReturnsTensorDict>(*step.expect.returns)) return;
     if (step.as.empty()) refuse(node, "returns: tensordict", "`as` beside it");
-    if (held_.contains(step.as)) {
-      refuse(node.where,
-             "as",
-             concat("`", step.as, "` again"),
-             "a name that the rank does not hold yet, since a new tensordict is expected");
-    }
+    check_is_new(node, step.as);
+  }
+
+  void check_is_new(const Node& node, const std::string& name) const {
+    if (!held_.contains(name)) return;
+    refuse(node.where,
+           "as",
+           concat("`", name, "` again"),
+           "a name that the rank does not hold yet, since a new tensordict is expected");
   }
 
   std::pair<const Operation*, const Node*> find_call(const Node& node) const {
@@ -181,20 +185,69 @@ class ProgramParser {
         return parse_works(node, step);
       case ArgumentType::kPipe:
         return parse_pipe(node);
+      case ArgumentType::kReduceOp:
+        return read_one_of(node, argument.name, reduce_op_names());
+      case ArgumentType::kDevice:
+        return parse_device(node);
+      case ArgumentType::kIndex:
+        return parse_index(node);
+      case ArgumentType::kTensorDicts:
+        return parse_names(node, argument);
       case ArgumentType::kTensorDict:
-        break;
+        return parse_tensordict(node, argument, step);
     }
-    const std::string name = read_string(node, argument.name);
-    const auto held = held_.find(name);
+    return nullptr;
+  }
+
+  std::map<std::string, Held>::iterator find_held(const Node& node, const Argument& argument) {
+    const auto held = held_.find(read_string(node, argument.name));
     if (held == held_.end()) {
       refuse(node, argument.name, concat("a value that rank ", rank_, " made or kept earlier"));
     }
-    if (step.op == "snapshot" && !held->second.made_by) {
-      held->second.made_by = static_cast<int>(steps_.size());
-    }
-    step.made = held->second.made;
-    step.made_by = held->second.made_by;
+    return held;
+  }
+
+  json parse_tensordict(const Node& node, const Argument& argument, Step& step) {
+    auto& [name, held] = *find_held(node, argument);
+    // What lies under an index is another value than the one that the step names.
+    if (step.op == "getitem") return name;
+    if (step.op == "snapshot" && !held.made_by) held.made_by = static_cast<int>(steps_.size());
+    step.made = held.made;
+    step.made_by = held.made_by;
     return name;
+  }
+
+  json parse_names(const Node& node, const Argument& argument) {
+    json names = json::array();
+    for (const Node& element : read_list(node, argument.name)) {
+      names.push_back(find_held(element, argument)->first);
+    }
+    return names;
+  }
+
+  static json parse_device(const Node& node) {
+    static const std::regex kDevice("(cpu|cuda|meta)(:[0-9]{1,3})?");
+    const std::string device = read_string(node, "device");
+    if (!std::regex_match(device, kDevice)) {
+      refuse(node, "device", "cpu, cuda or meta, each also with an index such as cuda:0");
+    }
+    return device;
+  }
+
+  static json parse_index(const Node& node) {
+    constexpr const char* kAllowed = "a list of integers and pairs [start, stop], at least one";
+    json index = json::array();
+    for (const Node& element : read_list(node, "index")) {
+      if (element.list() == nullptr) {
+        index.push_back(read_integer(element, "index"));
+        continue;
+      }
+      const std::vector<std::int64_t> range = read_integers(element, "index");
+      if (range.size() != 2) refuse(node, "index", kAllowed);
+      index.push_back(range);
+    }
+    if (index.empty()) refuse(node, "index", kAllowed);
+    return index;
   }
 
   json parse_works(const Node& node, const Step& step) const {
@@ -222,9 +275,14 @@ class ProgramParser {
     return name;
   }
 
-  void check_peer(const Node& node, const Step& step) const {
+  void check_pipe(const Node& node, const Node& arguments, const Step& step) const {
     const auto peer = step.args["peer"].get<std::int64_t>();
-    if (peer < 0 || peer >= world_ || peer == rank_) refuse(node, "peer", "another rank");
+    if (peer < 0 || peer >= world_ || peer == rank_) refuse(arguments, "peer", "another rank");
+    if (!pipes_.contains(step.as)) return;
+    refuse(node.where,
+           "as",
+           concat("`", step.as, "` again"),
+           "a name of its own for each pipe of a rank, also after close_pipe");
   }
 
   /// A pipe stands where the rank would: there is no way to pass both.
@@ -274,9 +332,8 @@ class ProgramParser {
   }
 
   Evaluate evaluator(const Step& step) const {
-    const std::string group = step.args.value("group", "default");
-    return [this, others = others_in_group(group, groups_, world_, rank_)](const Node& expr) {
-      return values_.evaluate(expr, rank_, others);
+    return [this, members = members_of(group_of(step), groups_, world_)](const Node& expr) {
+      return values_.evaluate(expr, rank_, members);
     };
   }
 
@@ -289,8 +346,10 @@ class ProgramParser {
     if (step.as.empty()) return;
     if (operation.name == "open_pipe") {
       pipes_.insert(step.as);
-    } else if (operation.name == "consolidate") {
+    } else if (operation.answers == Answers::kSnapshot) {
       held_[step.as] = {index, step.made};
+    } else if (operation.makes_one_for_each_member) {
+      remember_each(step);
     } else {
       // What an operation returns may turn out to be works or a tensordict.
       pending_[step.as] = operation.answers == Answers::kWorks
@@ -299,6 +358,18 @@ class ProgramParser {
       held_[step.as] = {};
     }
   }
+
+  /// As many as the case says that the operation makes, or else as many as it must make.
+  void remember_each(const Step& step) {
+    std::size_t count = members_of(group_of(step), groups_, world_).size();
+    if (step.expect.returns) {
+      const auto* several = std::get_if<ReturnsTensorDicts>(&*step.expect.returns);
+      if (several != nullptr) count = static_cast<std::size_t>(several->count);
+    }
+    for (std::size_t n = 0; n < count; ++n) held_[concat(step.as, ".", n)] = {};
+  }
+
+  static std::string group_of(const Step& step) { return step.args.value("group", "default"); }
 
   int rank_;
   int world_;

@@ -31,6 +31,14 @@ Shape parse_shape(const Node& node, const std::string& what) {
   return shape;
 }
 
+std::string parse_form(const Node& node, const Shape& shape) {
+  const std::string form = read_one_of(node, "form", kForms);
+  if (form == "jagged" && shape.size() < 2) {
+    refuse(node, "form", "jagged only with two dimensions or more");
+  }
+  return form;
+}
+
 bool parse_flag(const Node* node, const std::string& what) {
   return node != nullptr && read_bool(*node, what);
 }
@@ -45,6 +53,18 @@ std::string parse_identifier(const Node& node, const std::string& what) {
   if (name.empty() || !is_letter(name[0]) || !std::ranges::all_of(name, may_follow)) {
     refuse(node, what, "letters, digits and _, a letter first");
   }
+  return name;
+}
+
+/// Reads the name of a field, which Python has to take as one.
+std::string parse_field(const Node& node) {
+  static const std::set<std::string> kKeywords{
+      "False", "None",     "True",  "and",    "as",   "assert", "async",  "await",    "break",
+      "class", "continue", "def",   "del",    "elif", "else",   "except", "finally",  "for",
+      "from",  "global",   "if",    "import", "in",   "is",     "lambda", "nonlocal", "not",
+      "or",    "pass",     "raise", "return", "try",  "while",  "with",   "yield"};
+  std::string name = parse_identifier(node, "a field");
+  if (kKeywords.contains(name)) refuse(node, "a field", "a word that is no keyword of Python");
   return name;
 }
 
@@ -120,7 +140,7 @@ class ValueParser {
     TensorLeaf leaf;
     leaf.dtype = &parse_dtype(reader.required("dtype"), what_);
     leaf.shape = parse_shape(reader.required("shape"), "shape");
-    if (const Node* form = reader.optional("form")) leaf.form = read_one_of(*form, "form", kForms);
+    if (const Node* form = reader.optional("form")) leaf.form = parse_form(*form, leaf.shape);
     const Node* fill =
         fill_is == FillIs::kOptional ? reader.optional("fill") : &reader.required("fill");
     reader.finish();
@@ -181,7 +201,7 @@ class ValueParser {
     if (!is_root && dict.consolidated) refuse(node, what_, "`consolidated` only at the root");
     for (const Node& entry : read_list(entries, "entries")) {
       add_entry(entry, dict);
-      if (is_tensorclass) parse_identifier(read_list(entry, "entries")[0], "a field");
+      if (is_tensorclass) parse_field(read_list(entry, "entries")[0]);
     }
     if (is_tensorclass) check_fields(node, dict);
     return {dict};

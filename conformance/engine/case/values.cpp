@@ -5,25 +5,39 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "engine/case/lookup.h"
 #include "engine/case/value_parser.h"
 #include "engine/input/reader.h"
 #include "engine/input/substitute.h"
+#include "engine/value/reduce.h"
 #include "values/text.h"
 
 namespace tdconf {
 namespace {
 
-std::vector<int> all_but(int rank, int world) {
-  std::vector<int> others;
-  for (int other = 0; other < world; ++other) {
-    if (other != rank) others.push_back(other);
-  }
-  return others;
+/// An adapter may refuse a request that nests deeper.
+void check_nesting(const Tree& tree, const std::string& name, const Node& node) {
+  constexpr int kMostInARequest = 64;
+  // The request and its arguments lie around the tree.
+  constexpr int kMost = kMostInARequest - 2;
+  const int levels = nesting(tree_to_json(tree));
+  if (levels <= kMost) return;
+  refuse(node.where,
+         concat("value `", name, "`"),
+         concat(levels, " levels of JSON, as the protocol writes it"),
+         concat("at most ", kMost, ", about 20 levels of tensordicts"));
+}
+
+std::vector<int> all_ranks(int world) {
+  std::vector<int> ranks(static_cast<std::size_t>(world));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  return ranks;
 }
 
 }  // namespace
 
-ValueTable::ValueTable(const Node* values, int world) : world_(world) {
+ValueTable::ValueTable(const Node* values, int world, const std::vector<Group>& groups)
+    : world_(world), groups_(groups) {
   if (values == nullptr) return;
   for (const NodePair& pair : read_map(*values, "values")) {
     nodes_[read_string(pair.key, "the name of a value")] = &pair.value;
@@ -44,6 +58,7 @@ TreePtr ValueTable::value(const std::string& name, int rank, const Location& ask
     refuse(*node->second, concat("value `", name, "`"), "values that do not refer to themselves");
   }
   TreePtr tree = std::make_shared<const Tree>(build(name, *node->second, rank));
+  check_nesting(*tree, name, *node->second);
   in_progress_.erase(key);
   built_[key] = tree;
   return tree;
@@ -64,7 +79,7 @@ Tree ValueTable::build(const std::string& name, const Node& raw, int rank) {
   const bool is_reversed = flag("reversed");
   reader.finish();
   // A value is made outside any group, so that `@others` are all other ranks of the world.
-  Tree tree = poisoned(*evaluate(*poison, rank, all_but(rank, world_)));
+  Tree tree = poisoned(*evaluate(*poison, rank, all_ranks(world_)));
   if (is_reversed) tree = with_entries_reversed(tree);
   if (auto* dict = std::get_if<Dict>(&tree.node)) {
     dict->consolidated = is_consolidated;
@@ -84,34 +99,59 @@ int ValueTable::read_rank(const Node& node, const std::string& text) const {
   return rank;
 }
 
-TreePtr ValueTable::evaluate(const Node& expr, int rank, const std::vector<int>& others) {
-  if (expr.map() != nullptr) {
-    MapReader reader(expr, "an expression");
-    const Node& rows_node = reader.required("stack");
-    reader.finish();
-    try {
-      return std::make_shared<const Tree>(stacked(rows(rows_node, rank, others)));
-    } catch (const std::invalid_argument& error) {
-      throw InputError(concat(to_string(expr.where), ": in an expression: ", error.what()));
-    }
+TreePtr ValueTable::evaluate(const Node& expr, int rank, const std::vector<int>& members) {
+  if (expr.map() == nullptr) return evaluate_name(expr, rank);
+  try {
+    const bool is_reduction = find_key(expr, "reduced") != nullptr;
+    return std::make_shared<const Tree>(is_reduction ? evaluate_reduction(expr, rank, members)
+                                                     : evaluate_stack(expr, rank, members));
+  } catch (const std::invalid_argument& error) {
+    throw InputError(concat(to_string(expr.where), ": in an expression: ", error.what()));
   }
+}
+
+TreePtr ValueTable::evaluate_name(const Node& expr, int rank) {
   const std::string text = read_string(expr, "an expression");
   const std::size_t at = text.find('@');
   if (at == std::string::npos) return value(text, rank, expr.where);
   return value(text.substr(0, at), read_rank(expr, text.substr(at + 1)), expr.where);
 }
 
-std::vector<TreePtr> ValueTable::rows(const Node& node, int rank, const std::vector<int>& others) {
+Tree ValueTable::evaluate_stack(const Node& expr, int rank, const std::vector<int>& members) {
+  MapReader reader(expr, "an expression");
+  const Node& rows_node = reader.required("stack");
+  reader.finish();
+  return stacked(rows(rows_node, rank, members));
+}
+
+Tree ValueTable::evaluate_reduction(const Node& expr, int rank, const std::vector<int>& members) {
+  MapReader reader(expr, "an expression");
+  const Node& node = reader.required("reduced");
+  const std::string name = read_string(node, "reduced");
+  const Node* op = reader.optional("op");
+  const Node* group = reader.optional("group");
+  reader.finish();
+  const std::string op_name = op == nullptr ? "SUM" : read_one_of(*op, "op", reduce_op_names());
+  std::vector<TreePtr> values;
+  for (const int member : group == nullptr ? members : find_group(*group, groups_).ranks) {
+    values.push_back(value(name, member, node.where));
+  }
+  return reduced(*value(name, rank, node.where), values, reduce_op_named(op_name));
+}
+
+std::vector<TreePtr> ValueTable::rows(const Node& node, int rank, const std::vector<int>& members) {
   std::vector<TreePtr> rows;
   if (const Node::List* list = node.list()) {
-    for (const Node& element : *list) rows.push_back(evaluate(element, rank, others));
+    for (const Node& element : *list) rows.push_back(evaluate(element, rank, members));
     return rows;
   }
   constexpr std::string_view kOthers = "@others";
   const std::string text = read_string(node, "stack");
   if (!text.ends_with(kOthers)) refuse(node, "stack", "`value@others` or a list of expressions");
   const std::string name = text.substr(0, text.size() - kOthers.size());
-  for (const int other : others) rows.push_back(value(name, other, node.where));
+  for (const int member : members) {
+    if (member != rank) rows.push_back(value(name, member, node.where));
+  }
   return rows;
 }
 

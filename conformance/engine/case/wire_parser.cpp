@@ -14,6 +14,23 @@
 namespace tdconf {
 namespace {
 
+void check_member(const Node& rank, const char* what, int world, const Group& group) {
+  const int member = parse_rank(rank, what, world);
+  if (std::ranges::find(group.ranks, member) != group.ranks.end()) return;
+  refuse(rank, what, concat("the ranks ", join(group.ranks, ", "), " of group `", group.name, "`"));
+}
+
+/// Reads a size in bytes; nothing for `any`. `dtype` is that of the elements, if it is known.
+std::optional<std::int64_t> parse_bytes(const Node& node, const DType* dtype) {
+  if (node.scalar() != nullptr && *node.scalar() == "any") return std::nullopt;
+  const std::int64_t given = read_integer(node, "bytes (or `any`)");
+  const auto size = dtype == nullptr ? 1 : static_cast<std::int64_t>(dtype->size_bytes);
+  if (given < 0 || given % size != 0) {
+    refuse(node, "bytes", concat("0 and more, a multiple of ", size));
+  }
+  return given;
+}
+
 class MessageParser {
  public:
   MessageParser(const Node& node, int world, const std::vector<Group>& groups, ValueTable& values)
@@ -38,15 +55,8 @@ class MessageParser {
     const Node implied{node_.where, nlohmann::json("default")};
     const Group& members = find_group(group == nullptr ? implied : *group, groups_);
     message_.group = members.name;
-    check_member(from, "from", members);
-    check_member(to, "to", members);
-  }
-
-  void check_member(const Node& rank, const char* what, const Group& group) const {
-    const int member = parse_rank(rank, what, world_);
-    if (std::ranges::find(group.ranks, member) != group.ranks.end()) return;
-    refuse(
-        rank, what, concat("the ranks ", join(group.ranks, ", "), " of group `", group.name, "`"));
+    check_member(from, "from", world_, members);
+    check_member(to, "to", world_, members);
   }
 
   void parse_contents() {
@@ -91,18 +101,11 @@ class MessageParser {
 
   void parse_size(const Node& dtype, const Node& bytes) {
     message_.dtype = &parse_dtype(dtype, "a message");
-    if (bytes.scalar() != nullptr && *bytes.scalar() == "any") return;
-    const std::int64_t given = read_integer(bytes, "bytes (or `any`)");
-    const auto size = static_cast<std::int64_t>(message_.dtype->size_bytes);
-    if (given < 0 || given % size != 0) {
-      refuse(bytes, "bytes", concat("0 and more, a multiple of ", size));
-    }
-    message_.bytes = given;
+    message_.bytes = parse_bytes(bytes, message_.dtype);
   }
 
   TreePtr evaluate(const Node& expr) const {
-    const int sender = message_.from;
-    return values_.evaluate(expr, sender, others_in_group(message_.group, groups_, world_, sender));
+    return values_.evaluate(expr, message_.from, members_of(message_.group, groups_, world_));
   }
 
   const Node& node_;
@@ -125,14 +128,45 @@ bool is_same_transfer(const Node& a, const Node& b) {
   return left == right;
 }
 
-std::vector<std::string> parse_calls(const Node& node) {
-  std::vector<std::string> calls = read_strings(node, "calls");
-  for (const std::string& call : calls) {
-    if (is_collective(call)) continue;
-    refuse(node, "calls", "collective calls, e.g. all_gather; `messages` holds what is sent");
+/// Reads what is said of a collective call beside its name.
+class CallParser {
+ public:
+  CallParser(int world, const std::vector<Group>& groups) : world_(world), groups_(groups) {}
+
+  /// A name, or `{name: {dtype: int64, bytes: 8, root: 0, group: default}}`.
+  ExpectedCall parse(const Node& node) const {
+    // `messages` holds what is sent point to point.
+    if (node.map() == nullptr) return {read_one_of(node, "calls", known_collectives())};
+    if (node.map()->size() != 1) refuse(node, "calls", "one call in each element");
+    const auto& [name, fields] = node.map()->front();
+    ExpectedCall call{read_one_of(name, "calls", known_collectives())};
+    MapReader reader(fields, concat("`", call.name, "`"));
+    if (const Node* dtype = reader.optional("dtype")) {
+      call.dtype = &parse_dtype(*dtype, call.name);
+    }
+    if (const Node* bytes = reader.optional("bytes")) {
+      call.bytes = parse_bytes(*bytes, call.dtype);
+    }
+    const Node* root = reader.optional("root");
+    if (root != nullptr) call.root = parse_root(*root, call.name);
+    if (const Node* name_of_group = reader.optional("group")) {
+      const Group& group = find_group(*name_of_group, groups_);
+      call.group = group.name;
+      if (root != nullptr) check_member(*root, "root", world_, group);
+    }
+    reader.finish();
+    return call;
   }
-  return calls;
-}
+
+ private:
+  int parse_root(const Node& node, const std::string& call) const {
+    if (!has_root(call)) refuse(node, "root", concat("none, since ", call, " has no root"));
+    return parse_rank(node, "root", world_);
+  }
+
+  int world_;
+  const std::vector<Group>& groups_;
+};
 
 std::int64_t parse_count(const Node& node, const char* what) {
   const std::int64_t count = read_integer(node, what);
@@ -140,10 +174,15 @@ std::int64_t parse_count(const Node& node, const char* what) {
   return count;
 }
 
-ExpectedTranscript parse_transcript(const Node& node) {
+ExpectedTranscript parse_transcript(const Node& node, const CallParser& call_parser) {
   MapReader reader(node, "transcript");
   ExpectedTranscript expected;
-  if (const Node* calls = reader.optional("calls")) expected.calls = parse_calls(*calls);
+  if (const Node* calls = reader.optional("calls")) {
+    expected.calls.emplace();
+    for (const Node& call : read_list(*calls, "calls")) {
+      expected.calls->push_back(call_parser.parse(call));
+    }
+  }
   if (const Node* pickles = reader.optional("pickles")) {
     expected.pickles = parse_count(*pickles, "pickles");
   }
@@ -175,11 +214,14 @@ std::vector<Message> parse_messages(const Node& node,
   return messages;
 }
 
-std::map<int, ExpectedTranscript> parse_transcripts(const Node& node, int world) {
+std::map<int, ExpectedTranscript> parse_transcripts(const Node& node,
+                                                    int world,
+                                                    const std::vector<Group>& groups) {
+  const CallParser call_parser(world, groups);
   std::map<int, ExpectedTranscript> transcripts;
   for (const auto& [key, value] : read_map(node, "transcript")) {
     const int rank = parse_rank(key, "transcript", world);
-    if (!transcripts.emplace(rank, parse_transcript(value)).second) {
+    if (!transcripts.emplace(rank, parse_transcript(value, call_parser)).second) {
       refuse(key, "transcript", "each rank once");
     }
   }

@@ -20,8 +20,10 @@ std::vector<Message> parse_messages(const Node& node,
 
 /// Reads `transcript` of a case: what a rank does at the boundary of c10d.
 ///
-/// Errors  InputError: a call that is not collective, a negative count, a rank of which nothing is
-///         said.
-std::map<int, ExpectedTranscript> parse_transcripts(const Node& node, int world);
+/// Errors  InputError: a call that is not collective, a root of a call that has none, a negative
+///         count, a rank outside the group, a rank of which nothing is said.
+std::map<int, ExpectedTranscript> parse_transcripts(const Node& node,
+                                                    int world,
+                                                    const std::vector<Group>& groups);
 
 }  // namespace tdconf

@@ -149,7 +149,7 @@ json to_json(const Node& node) {
 std::string describe(const Node& node) {
   constexpr std::size_t kShown = 60;
   std::string text = to_json(node).dump();
-  if (text.size() > kShown) text = concat(text.substr(0, kShown), "...");
+  if (text.size() > kShown) text = concat(beginning_of(text, kShown), "...");
   return text;
 }
 

@@ -27,29 +27,41 @@ std::int64_t add(std::int64_t value, const std::string& difference, const Locati
   refuse(where, "a substitution", concat(value, difference), "numbers of at most 64 bits");
 }
 
-json substitute_string(const std::string& text, const Location& where, const Scope& scope) {
-  static const std::regex kReference(R"((?:(.*)@)?\$([a-z_][a-z0-9_]*)(?:([+-][0-9]+))?)");
+/// Returns what `text` stands for: `$NAME`, `$NAME+N` and `$NAME-N` for a value, other text for
+/// itself.
+json substitute_reference(const std::string& text, const Location& where, const Scope& scope) {
+  static const std::regex kReference(R"(\$([a-z_][a-z0-9_]*)([+-][0-9]+)?)");
   // Most texts hold no reference, and std::regex recurses for every character.
   constexpr std::size_t kLongestReference = 256;
-  if (text.size() > kLongestReference || text.find('$') == std::string::npos) return text;
   std::smatch match;
-  if (!std::regex_match(text, match, kReference)) return text;
-  const std::string name = match[2];
+  if (text.size() > kLongestReference || !text.starts_with('$') ||
+      !std::regex_match(text, match, kReference)) {
+    return text;
+  }
+  const std::string name = match[1];
   const auto found = scope.find(name);
   if (found == scope.end()) {
     if (name == "rank") return text;
     refuse(where, "a substitution", concat("`", text, "`"), names_in(scope));
   }
-  json value = found->second;
-  if (match[3].matched) {
-    if (!value.is_number_integer()) {
-      refuse(
-          where, "a substitution", concat("`", text, "` of ", value.dump()), "integers to add to");
-    }
-    value = add(value.get<std::int64_t>(), match[3], where);
+  if (!match[2].matched) return found->second;
+  if (!found->second.is_number_integer()) {
+    refuse(where,
+           "a substitution",
+           concat("`", text, "` of ", found->second.dump()),
+           "integers to add to");
   }
-  if (!match[1].matched) return value;
-  return concat(match[1].str(), "@", value.is_string() ? value.get<std::string>() : value.dump());
+  return add(found->second.get<std::int64_t>(), match[2], where);
+}
+
+json substitute_string(const std::string& text, const Location& where, const Scope& scope) {
+  const auto at = text.rfind('@');
+  if (at == std::string::npos) return substitute_reference(text, where, scope);
+  const auto side = [&](const std::string& half) {
+    const json value = substitute_reference(half, where, scope);
+    return value.is_string() ? value.get<std::string>() : value.dump();
+  };
+  return concat(side(text.substr(0, at)), "@", side(text.substr(at + 1)));
 }
 
 }  // namespace

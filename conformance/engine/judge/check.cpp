@@ -17,6 +17,9 @@ std::string show(const Returns& returns) {
     std::string operator()(const ReturnsNone&) const { return "none"; }
     std::string operator()(const ReturnsSelf&) const { return "self"; }
     std::string operator()(const ReturnsTensorDict&) const { return "a new tensordict"; }
+    std::string operator()(const ReturnsTensorDicts& several) const {
+      return concat(several.count, " new tensordicts");
+    }
     std::string operator()(const ReturnsHeld& held) const {
       return concat("the value `", held.name, '`');
     }
@@ -35,12 +38,26 @@ bool is_held_as(const std::string& name, const Returned& got) {
   return held != nullptr && held->name == name;
 }
 
+bool are_new(const ReturnsTensorDicts& expected, const Returned& got, const Step& step) {
+  const auto* held = std::get_if<HeldValues>(&got);
+  if (held == nullptr || held->names.size() != static_cast<std::size_t>(expected.count)) {
+    return false;
+  }
+  for (std::size_t n = 0; n < held->names.size(); ++n) {
+    if (held->names[n] != concat(step.as, ".", n)) return false;
+  }
+  return true;
+}
+
 bool holds(const Returns& expected, const Returned& got, const Step& step) {
   if (std::holds_alternative<ReturnsNone>(expected)) return std::holds_alternative<NoValue>(got);
   if (std::holds_alternative<ReturnsSelf>(expected)) {
     return is_held_as(step.args.value("td", ""), got);
   }
   if (std::holds_alternative<ReturnsTensorDict>(expected)) return is_held_as(step.as, got);
+  if (const auto* several = std::get_if<ReturnsTensorDicts>(&expected)) {
+    return are_new(*several, got, step);
+  }
   if (const auto* held = std::get_if<ReturnsHeld>(&expected)) return is_held_as(held->name, got);
   if (const auto* integer = std::get_if<ReturnsInteger>(&expected)) {
     const auto* value = std::get_if<IntegerValue>(&got);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "engine/judge/calls.h"
+#include "engine/judge/contents.h"
 #include "values/text.h"
 
 namespace tdconf {
@@ -52,34 +53,8 @@ std::map<Lane, Events> lanes(const Record& record, End end) {
   return lanes;
 }
 
-/// A digest differs in its first digits or not at all.
-std::string show_digest(const std::optional<std::string>& sha256) {
-  constexpr std::size_t kShown = 12;
-  return sha256 ? concat(", sha256 ", sha256->substr(0, kShown)) : "";
-}
-
-bool have_same_digest(const std::optional<std::string>& a, const std::optional<std::string>& b) {
-  return !a || !b || *a == *b;
-}
-
-std::string show_contents(const Event& event) {
-  return concat(event.bytes, " bytes", show_digest(event.sha256));
-}
-
-std::string show_sender(const Case& c, int rank, const Event& event) {
-  return event.step ? describe_step(c, {rank, *event.step}) : concat("rank ", rank);
-}
-
 std::string show_tag(std::int64_t tag, const std::string& group) {
   return concat("tag ", tag, in_group(group));
-}
-
-/// The dtype that c10d is given instead of a complex one; others travel as they are.
-std::string_view real_parts_of(const DType& dtype) {
-  if (dtype.name == "complex32") return "float16";
-  if (dtype.name == "complex64") return "float32";
-  if (dtype.name == "complex128") return "float64";
-  return dtype.name;
 }
 
 /// Compares one rank at one end with the messages of the case.
@@ -142,8 +117,7 @@ class EndCheck {
 
   static bool is_labelled_as(const Message& message, const Event& event) {
     return event.group == message.group && event.tag == message.tag &&
-           has_length_of(message, event) &&
-           (event.dtype == message.dtype->name || event.dtype == real_parts_of(*message.dtype));
+           has_length_of(message, event) && is_reported_as(*message.dtype, event.dtype);
   }
 
   /// Digests are shown only where nothing else differs.
@@ -215,15 +189,13 @@ std::vector<WireDifference> check_both_ends(const Case& c, const Record& record)
     for (std::size_t i = 0; i < std::min(received.size(), found->second.size()); ++i) {
       const Event& there = *found->second[i];
       const Event& here = *received[i];
-      const bool are_same =
-          there.bytes == here.bytes && have_same_digest(there.sha256, here.sha256);
-      if (!here.done || are_same) continue;
+      if (!here.done || have_same_contents(there, here)) continue;
       const std::string what = concat("message ",
                                       i + 1,
                                       " under ",
                                       show_tag(lane.tag, lane.group),
                                       " from ",
-                                      show_sender(c, from, there),
+                                      show_caller(c, from, there),
                                       ": what was received");
       differences.push_back(
           {to, here.step, differ("", what, show_contents(there), show_contents(here))});

@@ -2,6 +2,7 @@
 #include "engine/judge/check_snapshot.h"
 
 #include <map>
+#include <span>
 
 #include "engine/judge/check.h"
 #include "engine/value/element.h"
@@ -11,6 +12,27 @@ namespace tdconf {
 namespace {
 
 using nlohmann::json;
+
+/// Reads the elements as nested lists; those of a jagged tensor row by row, if they lie so.
+json elements_of(const SeenTensor& tensor) {
+  const DType& dtype = dtype_named(tensor.dtype);
+  const std::span<const std::uint8_t> bytes(*tensor.elements.bytes);
+  if (!tensor.rows) return nested_list(bytes, dtype, tensor.shape);
+  const auto& [offsets, lengths, ragged_idx] = *tensor.rows;
+  if (ragged_idx != 1) return concat("a ragged dimension ", ragged_idx);
+  Shape shape(tensor.shape.begin() + 1, tensor.shape.end());
+  shape[0] = 1;
+  const std::size_t size = static_cast<std::size_t>(count_elements(shape)) * dtype.size_bytes;
+  json list = json::array();
+  for (std::size_t row = 0; row + 1 < offsets.size(); ++row) {
+    shape[0] = lengths ? (*lengths)[row] : offsets[row + 1] - offsets[row];
+    list.push_back(nested_list(bytes.subspan(static_cast<std::size_t>(offsets[row]) * size,
+                                             static_cast<std::size_t>(shape[0]) * size),
+                               dtype,
+                               shape));
+  }
+  return list;
+}
 
 class SnapshotCheck {
  public:
@@ -126,8 +148,7 @@ class SnapshotCheck {
     for (const auto& [key, expected] : expect_.values) {
       const SeenTensor* tensor = readable(key);
       if (tensor == nullptr) continue;
-      const json got =
-          nested_list(*tensor->elements.bytes, dtype_named(tensor->dtype), tensor->shape);
+      const json got = elements_of(*tensor);
       if (got != expected) report(key, "values", expected.dump(), got.dump());
     }
   }

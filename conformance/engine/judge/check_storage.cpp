@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "engine/judge/check.h"
+#include "engine/value/jagged.h"
 #include "engine/value/layout.h"
 #include "values/text.h"
 
@@ -9,11 +10,8 @@ namespace {
 /// Compares the bytes of one slot as the tensor that they are.
 std::vector<Difference> check_slot(const Slot& slot, const TensorLeaf& leaf, const Bytes& storage) {
   const auto begin = storage.begin() + static_cast<std::ptrdiff_t>(slot.offset);
-  SeenTensor seen;
-  seen.dtype = leaf.dtype->name;
-  seen.shape = leaf.shape;
-  seen.elements.bytes = Bytes(begin, begin + static_cast<std::ptrdiff_t>(slot.size));
-  return compare_tensor(concat("the storage of ", dotted(slot.path)), leaf, seen);
+  const SeenBytes seen{Bytes(begin, begin + static_cast<std::ptrdiff_t>(slot.size)), {}};
+  return compare_elements(concat("the storage of ", dotted(slot.path)), leaf, seen);
 }
 
 }  // namespace
@@ -32,9 +30,10 @@ std::vector<Difference> check_storage(const ExpectedStorage& expected, const See
                    concat(storage_size(layout), " bytes"),
                    concat(seen.bytes->size()))};
   }
+  const Tree contents = with_jagged_parts(*expected.contents);
   std::vector<Difference> differences;
   for (const Slot& slot : layout) {
-    const TensorLeaf* leaf = find_tensor(*expected.contents, slot.path);
+    const TensorLeaf* leaf = find_tensor(contents, slot.path);
     if (leaf == nullptr || leaf->size_bytes() != slot.size) {
       differences.push_back(differ("", "the storage: layout", dotted(slot.path), "other contents"));
       continue;

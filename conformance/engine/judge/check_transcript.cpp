@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "engine/judge/contents.h"
 #include "values/text.h"
 
 namespace tdconf {
@@ -16,8 +17,35 @@ bool counts(const std::vector<Step>& program, const Event& event) {
   return op != "make" && op != "consolidate";
 }
 
-std::string show_calls(const std::vector<std::string>& calls) {
-  return calls.empty() ? "none" : join(calls, ", ");
+std::string show_names(const std::vector<std::string>& names) {
+  return names.empty() ? "none" : join(names, ", ");
+}
+
+/// Writes `broadcast (int64, 8 bytes, root 0)` with what is said of the call.
+std::string show(const ExpectedCall& call) {
+  std::vector<std::string> said;
+  if (call.dtype != nullptr) said.emplace_back(call.dtype->name);
+  if (call.bytes) said.push_back(concat(*call.bytes, " bytes"));
+  if (call.root) said.push_back(concat("root ", *call.root));
+  if (call.group) said.push_back(concat("group ", *call.group));
+  return concat(call.name, " (", join(said, ", "), ")");
+}
+
+/// Writes of a call what is said of the one that was expected.
+std::string show(const Event& event, const ExpectedCall& expected) {
+  std::vector<std::string> said;
+  if (expected.dtype != nullptr) said.push_back(event.dtype);
+  if (expected.bytes) said.push_back(concat(event.bytes, " bytes"));
+  if (expected.root) said.push_back(event.peer ? concat("root ", *event.peer) : "no root");
+  if (expected.group) said.push_back(concat("group ", event.group));
+  return concat(event.event, " (", join(said, ", "), ")");
+}
+
+bool is_as(const ExpectedCall& expected, const Event& event) {
+  return (expected.dtype == nullptr || is_reported_as(*expected.dtype, event.dtype)) &&
+         (!expected.bytes || event.bytes == *expected.bytes) &&
+         (!expected.root || event.peer == *expected.root) &&
+         (!expected.group || event.group == *expected.group);
 }
 
 class TranscriptCheck {
@@ -39,7 +67,7 @@ class TranscriptCheck {
   }
 
  private:
-  void check_calls(const std::vector<std::string>& expected) {
+  void check_calls(const std::vector<ExpectedCall>& expected) {
     std::vector<const Event*> calls;
     std::vector<std::string> got;
     for (const Event* event : events_) {
@@ -47,13 +75,23 @@ class TranscriptCheck {
       calls.push_back(event);
       got.push_back(event->event);
     }
-    if (got == expected) return;
-    const auto [unexpected, missing] = std::ranges::mismatch(got, expected);
-    report(unexpected == got.end() ? nullptr
-                                   : calls[static_cast<std::size_t>(unexpected - got.begin())],
-           "collective calls",
-           show_calls(expected),
-           show_calls(got));
+    std::vector<std::string> names;
+    for (const ExpectedCall& call : expected) names.push_back(call.name);
+    if (got != names) {
+      const auto [unexpected, missing] = std::ranges::mismatch(got, names);
+      const auto at = static_cast<std::size_t>(unexpected - got.begin());
+      return report(unexpected == got.end() ? nullptr : calls[at],
+                    "collective calls",
+                    show_names(names),
+                    show_names(got));
+    }
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+      if (is_as(expected[i], *calls[i])) continue;
+      return report(calls[i],
+                    concat("collective call ", i + 1, ":"),
+                    show(expected[i]),
+                    show(*calls[i], expected[i]));
+    }
   }
 
   void check_count(const char* kind, const char* what, std::int64_t expected) {

@@ -8,6 +8,7 @@
 #include "engine/judge/calls.h"
 #include "engine/judge/check.h"
 #include "engine/judge/check_wire.h"
+#include "engine/judge/waits.h"
 #include "values/text.h"
 
 namespace tdconf {
@@ -34,7 +35,8 @@ bool is_possible(Answers answers, const Returned& value) {
       break;
   }
   return std::holds_alternative<NoValue>(value) || std::holds_alternative<IntegerValue>(value) ||
-         std::holds_alternative<WorksValue>(value) || std::holds_alternative<HeldValue>(value);
+         std::holds_alternative<WorksValue>(value) || std::holds_alternative<HeldValue>(value) ||
+         std::holds_alternative<HeldValues>(value);
 }
 
 class RankJudge {
@@ -59,6 +61,9 @@ class RankJudge {
       report(Verdict::kHang,
              record_.in_flight,
              concat("no answer within ", all_.deadline.count(), " ms"));
+    } else if (record_.is_silent) {
+      // Somebody else ended the case, who need not be the cause.
+      report(Verdict::kHang, record_.in_flight, kSilence);
     }
   }
 
@@ -155,7 +160,7 @@ class RankJudge {
   /// Exceptions bring long texts with stacks; the first line is what tells them apart.
   static std::string first_line(const std::string& text) {
     constexpr std::size_t kShown = 300;
-    return text.substr(0, std::min(text.find('\n'), kShown));
+    return beginning_of(text.substr(0, text.find('\n')), kShown);
   }
 
   const Case& case_;

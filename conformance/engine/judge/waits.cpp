@@ -38,7 +38,9 @@ class Explainer {
     const std::vector<Link> chain = chain_from(rank);
     if (is_circle(chain)) return describe_circle(chain);
     const Link& first = chain.front();
-    if (first.call == nullptr) return concat(places_from(rank), "; no pending call was reported");
+    if (first.call == nullptr) {
+      return concat(places_from(rank), "; rank ", rank, " reported no pending call");
+    }
     std::string sentence = concat("rank ", rank, " ", describe_link(first, std::nullopt));
     for (std::size_t next = 1; next < chain.size(); ++next) {
       const Link& before = chain[next - 1];
@@ -203,9 +205,8 @@ class Explainer {
     return concat("finished without a ", kind);
   }
 
-  /// A second thread would answer even while a step blocks.
   std::string silence_of(int rank) const {
-    return seen(rank).is_silent ? " and answers nothing, as a stopped process does" : "";
+    return seen(rank).is_silent ? concat(" and ", kSilence) : "";
   }
 
   /// Writes `is in recv(src=0)`.

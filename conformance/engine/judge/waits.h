@@ -10,6 +10,9 @@
 
 namespace tdconf {
 
+/// What is said of a rank that does not even answer `stacks`, as its second thread would.
+inline constexpr const char* kSilence = "answers nothing, as a stopped process does";
+
 /// A rank that had not answered when the deadline came.
 struct WaitingRank {
   int rank = 0;

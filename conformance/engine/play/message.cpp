@@ -70,6 +70,8 @@ Returned decode_value(const json& message) {
     value = WorksValue{reader.integer("works")};
   } else if (kind == "value") {
     value = HeldValue{reader.string("name")};
+  } else if (kind == "values") {
+    value = HeldValues{reader.strings("names")};
   } else if (kind == "snapshot") {
     value = decode_snapshot(reader.any("snapshot"));
   } else if (kind == "tensor") {
@@ -136,6 +138,10 @@ struct Describer {
   std::string operator()(const WorksValue& value) const { return concat(value.count, " works"); }
   std::string operator()(const HeldValue& value) const {
     return concat("the value `", value.name, "`");
+  }
+  std::string operator()(const HeldValues& values) const {
+    if (values.names.empty()) return "no values";
+    return concat("the values `", join(values.names, "`, `"), "`");
   }
   std::string operator()(const Snapshot&) const { return "a snapshot"; }
   std::string operator()(const SeenTensor&) const { return "a tensor"; }

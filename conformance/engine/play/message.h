@@ -39,12 +39,22 @@ struct WorksValue {
 struct HeldValue {
   std::string name;
 };
+/// A list of tensordicts.
+struct HeldValues {
+  std::vector<std::string> names;
+};
 struct BuffersValue {
   std::vector<std::vector<std::int64_t>> headers;
   std::vector<Bytes> buffers;
 };
-using Returned =
-    std::variant<NoValue, IntegerValue, WorksValue, HeldValue, Snapshot, SeenTensor, BuffersValue>;
+using Returned = std::variant<NoValue,
+                              IntegerValue,
+                              WorksValue,
+                              HeldValue,
+                              HeldValues,
+                              Snapshot,
+                              SeenTensor,
+                              BuffersValue>;
 
 struct Raised {
   std::string category;

@@ -66,6 +66,19 @@ ranks:
   EXPECT_EQ(programs[0][0].args["tree"]["batch_size"], nlohmann::json({3}));
 }
 
+TEST(Expansion, SubstitutesBothSidesOfAnAt) {
+  const Case c = parse_one(kHead + R"(world: 2
+axes: {kind: [v], from: [0]}
+values: {v: {batch_size: [2], entries: []}}
+ranks:
+  "*":
+    - make: $kind
+      expect: {equals: $kind@$from}
+)");
+  EXPECT_EQ(c.programs[1][0].args["name"], "v");
+  EXPECT_EQ(c.programs[1][0].expect_document["equals"], "v@0");
+}
+
 TEST(Groups, TheDefaultGroupIsImpliedAndComesFirst) {
   const Case c = parse_one(kHead + R"(world: 3
 groups:
@@ -126,6 +139,55 @@ TEST(Steps, StoragesTravelAsOneTensorOfBytes) {
   EXPECT_EQ(c.programs[0][0].args["tensor"]["shape"], nlohmann::json({8}));
   // 1001, 1002, 1003 modulo 256, then five bytes of padding.
   EXPECT_EQ(c.programs[0][0].args["tensor"]["fill"]["bits"], "e9eaeb0000000000");
+}
+
+TEST(Steps, CollectiveOperationsPassWhatTheCaseGives) {
+  const Case c =
+      case_of(2,
+              "  v: {batch_size: [], entries: []}\n",
+              "  0:\n"
+              "    - make: v\n"
+              "    - {reduce: {td: v, dst: 1, op: MAX, async_op: true, "
+              "return_premature: true, bucket_bytes: 100}, as: w}\n"
+              "    - wait: w\n"
+              "    - {scatter: {td: v, src: 0, tensordicts: [v, v], device: cpu}, as: s}\n"
+              "    - {getitem: {td: s, index: [0, [1, 3]]}, as: i}\n"
+              "    - {init_remote: {td: i, dst: 1, use_broadcast: true, device: cpu}}\n"
+              "  1: []\n");
+  const auto& program = c.programs[0];
+  EXPECT_EQ(program[1].args,
+            nlohmann::json({{"td", "v"},
+                            {"dst", 1},
+                            {"op", "MAX"},
+                            {"async_op", true},
+                            {"return_premature", true},
+                            {"bucket_bytes", 100}}));
+  EXPECT_EQ(program[3].args["tensordicts"], nlohmann::json({"v", "v"}));
+  EXPECT_EQ(program[3].args["device"], "cpu");
+  EXPECT_EQ(program[4].args["index"], nlohmann::json::parse("[0, [1, 3]]"));
+  EXPECT_EQ(program[5].args["use_broadcast"], true);
+}
+
+TEST(Steps, AnAllGatherNamesOneValueForEachMemberOfItsGroup) {
+  const auto looks_at = [](const std::string& group, const std::string& expect, int number) {
+    return error_of(concat(kHead,
+                           "world: 3\ngroups: {pair: {ranks: [0, 2]}}\n"
+                           "values: {v: {batch_size: [], entries: []}}\nranks:\n  1: []\n  2: []\n"
+                           "  0:\n    - make: v\n    - {all_gather: {td: v",
+                           group,
+                           "}, as: all",
+                           expect,
+                           "}\n    - snapshot: all.",
+                           number,
+                           "\n"));
+  };
+  EXPECT_EQ(looks_at("", "", 2), "no error");
+  EXPECT_THAT(looks_at("", "", 3),
+              HasSubstr("case.yaml:14: in td: got \"all.3\", allowed: a value that rank 0 made"));
+  EXPECT_EQ(looks_at(", group: pair", "", 1), "no error");
+  EXPECT_THAT(looks_at(", group: pair", "", 2), HasSubstr("got \"all.2\""));
+  const std::string three = ", expect: {returns: {tensordicts: 3}}";
+  EXPECT_EQ(looks_at(", group: pair", three, 2), "no error");
 }
 
 TEST(Capabilities, FollowFromStepsValuesAndGroups) {
@@ -318,6 +380,48 @@ INSTANTIATE_TEST_SUITE_P(
         Broken{"new_as_held",
                "{recv: {td: v, src: 0}, as: v, expect: {returns: tensordict}}",
                "case.yaml:11: in as: got `v` again"},
+        Broken{"reduce_op",
+               "all_reduce: {td: v, op: MEAN}",
+               "case.yaml:11: in op: got \"MEAN\", allowed: SUM, AVG, PRODUCT, MIN, MAX, BAND"},
+        Broken{"device",
+               "{broadcast: {td: v, src: 0, device: gpu}, as: b}",
+               "case.yaml:11: in device: got \"gpu\", allowed: cpu, cuda or meta"},
+        Broken{"broadcast_needs_as", "broadcast: {td: v, src: 0}", "allowed: `as` beside it"},
+        Broken{"scatter_needs_as", "scatter: {td: v, src: 0}", "allowed: `as` beside it"},
+        Broken{"gather_needs_as", "all_gather: {td: v}", "allowed: `as` beside it"},
+        Broken{"getitem_needs_as", "getitem: {td: v, index: [0]}", "allowed: `as` beside it"},
+        Broken{"scatters_what_nobody_holds",
+               "{scatter: {td: v, src: 0, tensordicts: [v, w]}, as: s}",
+               "case.yaml:11: in tensordicts: got \"w\", allowed: a value that rank 0 made"},
+        Broken{"index_of_nothing",
+               "{getitem: {td: v, index: []}, as: i}",
+               "in index: got [], allowed: a list of integers and pairs [start, stop]"},
+        Broken{"index_of_three",
+               "{getitem: {td: v, index: [[0, 1, 2]]}, as: i}",
+               "in index: got [[0,1,2]], allowed: a list of integers and pairs [start, stop]"},
+        Broken{"index_of_a_word",
+               "{getitem: {td: v, index: [a]}, as: i}",
+               "in index: got \"a\", allowed: an integer"},
+        Broken{"unchanged_item",
+               "{getitem: {td: v, index: [0]}, as: i, expect: {unchanged: true}}",
+               "`unchanged` only of a value that"},
+        Broken{
+            "unchanged_later",
+            "{getitem: {td: v, index: [0]}, as: i}\n    - {snapshot: i, expect: {unchanged: true}}",
+            "`unchanged` only of a value that"},
+        Broken{"gathered_as_held",
+               "{all_gather: {td: v}, as: all}\n    - {all_gather: {td: v}, as: all, expect: "
+               "{returns: {tensordicts: 1}}}",
+               "case.yaml:12: in as: got `all.0` again"},
+        Broken{"gathered_is_no_value",
+               "{all_gather: {td: v}, as: all}\n    - snapshot: all",
+               "case.yaml:12: in td: got \"all\""},
+        Broken{"gathers_fewer_than_none",
+               "{all_gather: {td: v}, as: all, expect: {returns: {tensordicts: -1}}}",
+               "case.yaml:11: in tensordicts: got -1, allowed: 0 and more"},
+        Broken{"fewer_works_than_none",
+               "{all_reduce: {td: v, async_op: true}, as: w, expect: {returns: {works: -1}}}",
+               "case.yaml:11: in works: got -1, allowed: 0 and more"},
         Broken{"never_seen",
                "{from_remote_init: {src: 0}, as: w}\n    - {snapshot: w, expect: {in_place: true}}",
                "`in_place` only of a value made or shown earlier"},
@@ -372,6 +476,10 @@ INSTANTIATE_TEST_SUITE_P(
         Broken{"bits",
                "{batch_size: [], entries: [[a, {dtype: uint8, shape: [], fill: {bits: 12}}]]}",
                "hex digits in quotes"},
+        Broken{
+            "keyword",
+            "{kind: tensorclass, class: C, batch_size: [], entries: [[from, {data: 1}]]}",
+            "case.yaml:7: in a field: got \"from\", allowed: a word that is no keyword of Python"},
         Broken{"own_poison", "{poison: v}", "values that do not refer to themselves"},
         Broken{"names",
                "{batch_size: [2], names: [x, y], entries: []}",
@@ -380,6 +488,53 @@ INSTANTIATE_TEST_SUITE_P(
             "inner",
             "{batch_size: [], entries: [[n, {batch_size: [], entries: [], consolidated: true}]]}",
             "only at the root"}));
+
+/// A case whose value `v` holds a tensor below so many tensordicts.
+std::string error_of_nested(int levels) {
+  std::string value = "{dtype: int8, shape: []}";
+  for (int level = 0; level < levels; ++level) {
+    value = concat("{batch_size: [], entries: [[k, ", value, "]]}");
+  }
+  return error_of(concat(kHead, "world: 1\nvalues:\n  v: ", value, "\nranks: {0: [{make: v}]}\n"));
+}
+
+TEST(ValueParser, RefusesWhatNestsDeeperThanARequestMay) {
+  // The tensor, its fill and its ramp are three levels, each tensordict has three, and the request and
+  // its arguments are two: 3 + 19 · 3 + 2 = 62, and one tensordict more makes 65.
+  EXPECT_EQ(error_of_nested(19), "no error");
+  EXPECT_EQ(
+      error_of_nested(20),
+      "case.yaml:7: in value `v`: got 63 levels of JSON, as the protocol writes it, allowed: at "
+      "most 62, about 20 levels of tensordicts");
+}
+
+TEST(Steps, APipeHasANameOfItsOwn) {
+  const auto open_again = [](const std::string& name) {
+    return error_of(concat(kHead,
+                           "world: 2\nranks:\n  1: []\n  0:\n"
+                           "    - {open_pipe: {peer: 1, listen: true}, as: p}\n"
+                           "    - close_pipe: p\n"
+                           "    - {open_pipe: {peer: 1, listen: true}, as: ",
+                           name,
+                           "}\n"));
+  };
+  EXPECT_EQ(open_again("q"), "no error");
+  EXPECT_EQ(
+      open_again("p"),
+      "case.yaml:11: in as: got `p` again, allowed: a name of its own for each pipe of a rank, "
+      "also after close_pipe");
+}
+
+TEST(CaseParser, CutsWhatItShowsBetweenTwoLetters) {
+  // Two-byte letters behind one more byte, or none: the limit falls into one of them.
+  for (const std::string start : {"", "x"}) {
+    std::string text = start;
+    for (int i = 0; i < 60; ++i) text += "\xc3\xa9";
+    const std::string error = error_of(concat(kHead, "world: ", text, "\nranks: {0: []}\n"));
+    EXPECT_THAT(error, HasSubstr("..."));
+    EXPECT_NO_THROW(static_cast<void>(nlohmann::json(error).dump()));
+  }
+}
 
 TEST(Fixtures, TheSameIdTwiceIsRefused) {
   const std::string yaml = kHead + "world: 1\nranks: {0: []}\n";
@@ -394,11 +549,40 @@ TEST(Fixtures, TheSameIdTwiceIsRefused) {
   }
 }
 
+const std::string kLends = "values: {v: {batch_size: [7], entries: []}}\n---\n";
+const std::string kBorrows = kHead + "world: 1\nranks: {0: [{make: v}]}\n";
+
+TEST(Fixtures, ADocumentOfValuesLendsThemToTheCasesAfterIt) {
+  const std::string folder = ::testing::TempDir() + "/lends";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder + "/a.yaml") << kLends << kBorrows;
+  const auto cases = load_fixtures({folder});
+  ASSERT_EQ(cases.size(), 1U);
+  EXPECT_EQ(cases[0].programs[0][0].args["tree"]["batch_size"], nlohmann::json({7}));
+}
+
+TEST(Fixtures, WhatIsLentIsNotSaidAgain) {
+  const std::string folder = ::testing::TempDir() + "/lends_twice";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder + "/a.yaml")
+      << kLends << kBorrows << "values: {v: {batch_size: [1], entries: []}}\n";
+  try {
+    load_fixtures({folder});
+    FAIL() << "a value that the file lends was defined again";
+  } catch (const InputError& error) {
+    EXPECT_THAT(
+        error.what(),
+        HasSubstr("a.yaml:9: in values: got `v`, which the file lends, allowed: each name"));
+  }
+}
+
 TEST(Fixtures, FilesAndFoldersWithoutACaseAreRefused) {
   const std::string folder = ::testing::TempDir() + "/empty";
   std::filesystem::create_directories(folder);
   EXPECT_THROW(load_fixtures({folder}), InputError);
   std::ofstream(folder + "/a.yaml") << "# nothing here\n";
+  EXPECT_THROW(load_fixtures({folder}), InputError);
+  std::ofstream(folder + "/a.yaml") << kLends;
   EXPECT_THROW(load_fixtures({folder}), InputError);
   EXPECT_THROW(load_fixtures({folder + "/no-such-file.yaml"}), InputError);
 }

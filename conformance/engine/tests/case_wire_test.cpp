@@ -12,6 +12,7 @@ namespace {
 
 using namespace testing_support;
 using ::testing::ElementsAre;
+using ::testing::Field;
 using ::testing::HasSubstr;
 
 /// 17 lines. With r = rank + 1, v.a is int16 [1000 r + 1, 1000 r + 2], and the uint8 v.s.1.y, the
@@ -118,11 +119,41 @@ TEST(Transcripts, EachKeyMayBeLeftOut) {
                            "transcript: {0: {calls: [all_gather, gather]}, 2: {pickles: 1, "
                            "consolidations: 0}}\n");
   ASSERT_EQ(c.transcripts.size(), 2U);
-  EXPECT_THAT(*c.transcripts.at(0).calls, ElementsAre("all_gather", "gather"));
+  EXPECT_THAT(
+      *c.transcripts.at(0).calls,
+      ElementsAre(Field(&ExpectedCall::name, "all_gather"), Field(&ExpectedCall::name, "gather")));
   EXPECT_EQ(c.transcripts.at(0).pickles, std::nullopt);
   EXPECT_EQ(c.transcripts.at(2).calls, std::nullopt);
   EXPECT_EQ(c.transcripts.at(2).pickles, 1);
   EXPECT_EQ(c.transcripts.at(2).consolidations, 0);
+}
+
+std::vector<ExpectedCall> calls_of(const std::string& list) {
+  return parse_one(concat(kHead, "transcript: {0: {calls: [", list, "]}}\n"))
+      .transcripts.at(0)
+      .calls.value();
+}
+
+TEST(Calls, MaySayWhatTheRanksTensorIsAndWhoTheRoot) {
+  const auto calls = calls_of(
+      "{broadcast: {dtype: int64, bytes: 16, root: 2, group: pair}}, {gather: {bytes: any}}");
+  ASSERT_EQ(calls.size(), 2U);
+  EXPECT_EQ(calls[0].name, "broadcast");
+  EXPECT_EQ(calls[0].dtype->name, "int64");
+  EXPECT_EQ(calls[0].bytes, 16);
+  EXPECT_EQ(calls[0].root, 2);
+  EXPECT_EQ(calls[0].group, "pair");
+  EXPECT_EQ(calls[1].name, "gather");
+  EXPECT_EQ(calls[1].dtype, nullptr);
+  EXPECT_EQ(calls[1].bytes, std::nullopt);
+  EXPECT_EQ(calls[1].root, std::nullopt);
+  EXPECT_EQ(calls[1].group, std::nullopt);
+}
+
+TEST(Calls, TakeTheirFieldsFromAxes) {
+  const auto cases = parse(
+      concat(kHead, "axes: {src: [1]}\ntranscript: {0: {calls: [{reduce: {root: $src}}]}}\n"));
+  EXPECT_EQ(cases.front().transcripts.at(0).calls->front().root, 1);
 }
 
 TEST(BrokenBy, IsKept) {
@@ -210,7 +241,33 @@ INSTANTIATE_TEST_SUITE_P(
                "in transcript: got {}, allowed: at least one of calls, pickles, consolidations"},
         Broken{"send",
                "{0: {calls: [send]}}",
-               "in calls: got [\"send\"], allowed: collective calls, e.g. all_gather"},
+               "in calls: got \"send\", allowed: all_gather, all_reduce, "},
+        Broken{"misspelt",
+               "{0: {calls: [all_gather, all_gathr]}}",
+               "case.yaml:18: in calls: got \"all_gathr\", allowed: all_gather, "},
+        Broken{"call",
+               "{0: {calls: [{send: {bytes: 1}}]}}",
+               "in calls: got \"send\", allowed: all_gather, all_reduce, "},
+        Broken{"two_calls",
+               "{0: {calls: [{gather: {}, reduce: {}}]}}",
+               "in calls: got {\"gather\":{},\"reduce\":{}}, allowed: one call in each element"},
+        Broken{"no_root",
+               "{0: {calls: [{all_gather: {root: 0}}]}}",
+               "in root: got 0, allowed: none, since all_gather has no root"},
+        Broken{"root", "{0: {calls: [{gather: {root: 3}}]}}", "in root: got 3, allowed: ranks 0"},
+        Broken{"member",
+               "{0: {calls: [{gather: {root: 1, group: pair}}]}}",
+               "in root: got 1, allowed: the ranks 0, 2 of group `pair`"},
+        Broken{"group",
+               "{0: {calls: [{gather: {group: trio}}]}}",
+               "in group: got \"trio\", allowed: the groups default, pair"},
+        Broken{"dtype", "{0: {calls: [{gather: {dtype: int}}]}}", "in gather: unknown dtype `int`"},
+        Broken{"bytes",
+               "{0: {calls: [{gather: {dtype: int64, bytes: 15}}]}}",
+               "in bytes: got 15, allowed: 0 and more, a multiple of 8"},
+        Broken{"field",
+               "{0: {calls: [{gather: {tag: 1}}]}}",
+               "in `gather`: got key \"tag\", allowed: dtype, bytes, root, group"},
         Broken{"count", "{0: {pickles: -1}}", "in pickles: got -1, allowed: 0 and more"},
         Broken{"unknown",
                "{0: {sends: 1}}",

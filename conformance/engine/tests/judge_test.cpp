@@ -262,6 +262,28 @@ TEST(JudgeReturns, ANewTensorDictIsKeptUnderTheNameOfTheStep) {
               "rank 0 step 2 (recv): the value returned: expected a new tensordict got none");
 }
 
+TEST(JudgeReturns, NewTensorDictsAreKeptUnderTheNameOfTheStepAndANumber) {
+  const Case c = case_of(2,
+                         "  v: {batch_size: [], entries: []}\n",
+                         "  0: [{make: v}, {all_gather: {td: v}, as: all, "
+                         "expect: {returns: {tensordicts: 2}}}]\n  1: []\n");
+  const auto judge_gather = [&](const json& value) {
+    Record record;
+    record.ranks = {rank_that_answered({returned_snapshot(kMadeTree), returned(value)}),
+                    rank_that_answered({})};
+    return judge(c, record);
+  };
+  const auto values = [](const json& names) { return json{{"kind", "values"}, {"names", names}}; };
+  const std::string wrong =
+      "rank 0 step 2 (all_gather): the value returned: expected 2 new tensordicts got ";
+  expect_pass(judge_gather(values({"all.0", "all.1"})));
+  expect_fail(judge_gather(values({"all.0", "v"})), wrong + "the values `all.0`, `v`");
+  expect_fail(judge_gather(values({"all.1", "all.0"})), wrong + "the values `all.1`, `all.0`");
+  expect_fail(judge_gather(values({"all.0"})), wrong + "the values `all.0`");
+  expect_fail(judge_gather({{"kind", "value"}, {"name", "all.0"}}), wrong + "the value `all.0`");
+  expect_fail(judge_gather({{"kind", "none"}}), wrong + "none");
+}
+
 TEST(JudgeReturns, ATensorDictThatTheRankHoldsUnderAnotherName) {
   const Case c = case_of(1,
                          "  v: {batch_size: [], entries: []}\n",
@@ -296,6 +318,44 @@ TEST(JudgeInPlace, OfAValueThatNobodyMadeIsTheMemoryOfItsFirstSnapshot) {
   expect_fail(judge_last("m1"),
               "rank 0 step 3 (snapshot): a: memory expected that of the value made got other "
               "memory");
+}
+
+TEST(JudgeInPlace, OfAViewIsTheMemoryThatItsItemShowed) {
+  const Case c = case_of(1,
+                         "  v: {batch_size: [2], entries: [[a, {dtype: int16, shape: [2]}]]}\n"
+                         "  row: {batch_size: [], entries: [[a, {dtype: int16, shape: []}]]}\n",
+                         "  0: [{make: v}, {getitem: {td: v, index: [0]}, as: r, expect: {equals: "
+                         "row}}, {snapshot: r, expect: {in_place: true}}]\n");
+  const auto judge_last = [&](const char* hex, const char* token) {
+    Record record;
+    const auto row = [&](const char* at) {
+      return returned_snapshot(seen_dict({{"a", seen_tensor("int16", {}, hex, at)}}, {}));
+    };
+    record.ranks = {rank_that_answered({returned_snapshot(kMadeTree), row("m0"), row(token)})};
+    return judge(c, record);
+  };
+  expect_pass(judge_last("e903", "m0"));
+  expect_fail(judge_last("ea03", "m0"), "rank 0 step 2 (getitem): a expected 1001 got 1002");
+  expect_fail(judge_last("e903", "m1"),
+              "rank 0 step 3 (snapshot): a: memory expected that of the value made got other "
+              "memory");
+}
+
+TEST(JudgeReduced, TheSumOfAllRanksIsExpected) {
+  const Case c = case_of(2,
+                         "  v: {batch_size: [2], entries: [[a, {dtype: int16, shape: [2]}]]}\n",
+                         "  0: [{make: v}, {snapshot: v, expect: {equals: {reduced: v}}}]\n"
+                         "  1: []\n");
+  const auto judge_sum = [&](const char* hex) {
+    Record record;
+    record.ranks = {rank_that_answered({returned_snapshot(kMadeTree),
+                                        returned_snapshot(with_a(seen_tensor("int16", {2}, hex)))}),
+                    rank_that_answered({})};
+    return judge(c, record);
+  };
+  // 1001 + 2001 and 1002 + 2002.
+  expect_pass(judge_sum("ba0bbc0b"));
+  expect_fail(judge_sum("ba0bbd0b"), "rank 0 step 2 (snapshot): a[1] expected 3004 got 3005");
 }
 
 TEST(JudgeRaises, TheCategoryDecides) {
@@ -440,9 +500,33 @@ TEST(JudgeHang, NamesTheStepThatWasNotAnswered) {
   const Judgement judgement = judge(two_makes(), record);
   EXPECT_EQ(judgement.verdict, Verdict::kHang);
   EXPECT_EQ(judgement.signature,
-            "rank 1 step 1 (make): no answer within 3000 ms: rank 1 is in make(name=v); no pending "
-            "call was reported");
+            "rank 1 step 1 (make): no answer within 3000 ms: rank 1 is in make(name=v); rank 1 "
+            "reported no pending call");
   ASSERT_EQ(judgement.findings.size(), 1U);
+}
+
+TEST(JudgeHang, AStoppedRankIsNamedAlsoWhenAnotherOneRaised) {
+  Record record = two_failures();
+  record.ranks[1].answers.clear();
+  record.ranks[1].in_flight = 0;
+  record.ranks[1].is_silent = true;
+  const Judgement judgement = judge(two_makes(), record);
+  EXPECT_EQ(judgement.verdict, Verdict::kFail);
+  ASSERT_EQ(judgement.findings.size(), 2U);
+  EXPECT_EQ(judgement.findings[1].text,
+            "rank 1 step 1 (make): answers nothing, as a stopped process does");
+  record.ranks[1].is_silent = false;
+  EXPECT_EQ(judge(two_makes(), record).findings.size(), 1U);
+}
+
+TEST(JudgeRaises, ALongMessageIsCutBetweenTwoLetters) {
+  // The text before the message takes an odd number of bytes, and each of the letters two.
+  std::string message;
+  while (message.size() < 400) message += "\xc3\xa9";
+  const std::string signature = judge_send("{returns: none}", raised("value", message)).signature;
+  EXPECT_NO_THROW(static_cast<void>(json(signature).dump()));
+  EXPECT_NO_THROW(static_cast<void>(
+      json(judge_send("{returns: none}", raised("value", "x" + message)).signature).dump()));
 }
 
 TEST(JudgeHang, AJoinCanHangToo) {
@@ -451,7 +535,7 @@ TEST(JudgeHang, AJoinCanHangToo) {
   record.ranks = {rank_that_answered({}), RankRecord{}};
   EXPECT_EQ(
       judge(two_makes(), record).signature,
-      "rank 1 (join): no answer within 0 ms: rank 1 is in join; no pending call was reported");
+      "rank 1 (join): no answer within 0 ms: rank 1 is in join; rank 1 reported no pending call");
 }
 
 TEST(JudgeJoin, WhatItRaisesIsAFailure) {

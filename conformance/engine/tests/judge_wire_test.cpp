@@ -195,6 +195,68 @@ TEST(JudgeBothEnds, IsDoneAfterAHangToo) {
   EXPECT_EQ(judge(transfer_case(""), record).verdict, Verdict::kFail);
 }
 
+/// A collective call of a rank, done.
+Event call(const char* name, std::optional<int> root, const char* dtype, const char* hex) {
+  Event event = transfer(name, 0, 0, dtype, hex);
+  event.peer = root;
+  event.tag.reset();
+  return event;
+}
+
+TEST(JudgeCollectives, AllRanksHoldTheSame) {
+  for (const std::optional<int> root : {0, 1}) {
+    const Event broadcast = call("broadcast", root, "int16", kA);
+    expect_pass(judge_transfer("", {{broadcast}}, {{broadcast}}));
+  }
+  const Event reduced = call("all_reduce", std::nullopt, "float32", kB);
+  expect_pass(judge_transfer("", {{reduced}}, {{reduced}}));
+}
+
+TEST(JudgeCollectives, OtherBytesThanTheRootsNameBothRanks) {
+  expect_fail(
+      judge_transfer(
+          "", {{call("broadcast", 1, "int16", "e903ea04")}}, {{call("broadcast", 1, "int16", kA)}}),
+      concat("rank 0 step 2 (send): collective call 1: what broadcast gave, as on rank 1 "
+             "step 2 (recv) expected 4 bytes, sha256 ",
+             digest_of(kA).substr(0, 12),
+             " got 4 bytes, sha256 ",
+             digest_of("e903ea04").substr(0, 12)));
+}
+
+TEST(JudgeCollectives, AnotherResultIsThatOfTheLaterRank) {
+  const Event first = in_group(call("all_reduce", {}, "int16", kA), "pair");
+  const Event other = in_group(call("all_reduce", {}, "int16", "e903ea04"), "pair");
+  EXPECT_THAT(judge_transfer("", {{first, first}}, {{first, other}}).signature,
+              HasSubstr("rank 1 step 2 (recv): collective call 2 in group `pair`: what all_reduce "
+                        "gave, as on rank 0 step 2 (send) expected 4 bytes"));
+}
+
+TEST(JudgeCollectives, WhatIsNotDoneOrNotTheSameCallIsNotCompared) {
+  const auto passes = [](const Event& here, const Event& there) {
+    expect_pass(judge_transfer("", {{here}}, {{there}}));
+  };
+  const Event broadcast = call("broadcast", 0, "int16", kA);
+  const Event other = call("broadcast", 0, "int16", "e903ea04");
+  passes(broadcast, not_done(other));
+  passes(broadcast, call("broadcast", 1, "int16", "e903ea04"));
+  passes(broadcast, call("reduce", 0, "int16", "e903ea04"));
+  passes(broadcast, in_group(other, "pair"));
+  passes(not_done(call("all_reduce", {}, "int16", kA)), call("all_reduce", {}, "int16", kA));
+  // Each rank gathers what is its own, and only the root of a reduction holds the result.
+  passes(call("all_gather", {}, "int16", kA), call("all_gather", {}, "int16", "e903ea04"));
+  passes(call("reduce", 0, "int16", kA), call("reduce", 0, "int16", "e903ea04"));
+  expect_pass(judge_transfer("", std::nullopt, {{other}}));
+}
+
+TEST(JudgeCollectives, ARootThatNeverWaitedHasHandedItsBytesOver) {
+  Event given = call("broadcast", 0, "int16", kA);
+  given.done = false;
+  EXPECT_EQ(
+      to_string(
+          judge_transfer("", {{given}}, {{call("broadcast", 0, "int16", "e903ea04")}}).verdict),
+      "fail");
+}
+
 TEST(JudgeMessages, WhatTheCaseListsPasses) {
   expect_pass(judge_transfer(kMessages,
                              {{sent(0, "int16", kA), sent(1, "float32", kB)}},
@@ -372,6 +434,52 @@ TEST(JudgeTranscript, WhatIsMissingBelongsToNoStep) {
   expect_fail(judgement, "rank 0: collective calls expected all_gather, gather got none");
   ASSERT_EQ(judgement.findings.size(), 2U);
   EXPECT_EQ(judgement.findings[1].text, "rank 0: pickles expected 1 got 0");
+}
+
+const char* const kSizedCalls =
+    "transcript:\n"
+    "  0: {calls: [{broadcast: {dtype: int64, bytes: 8, root: 1, group: default}}, gather]}\n";
+
+const char* const kEight = "0102030405060708";
+
+TEST(JudgeTranscript, ACallIsAsTheCaseSays) {
+  const Event gather = call("gather", 0, "uint8", "00");
+  expect_pass(judge_transfer(kSizedCalls, {{call("broadcast", 1, "int64", kEight), gather}}, {}));
+  const auto signature = [&](const Event& first) {
+    return judge_transfer(kSizedCalls, {{first, gather}}, std::nullopt).signature;
+  };
+  const std::string expected =
+      "rank 0 step 2 (send): collective call 1: expected broadcast (int64, 8 bytes, root 1, group "
+      "default) got broadcast ";
+  EXPECT_EQ(signature(call("broadcast", 1, "uint8", kEight)),
+            expected + "(uint8, 8 bytes, root 1, group default)");
+  EXPECT_EQ(signature(call("broadcast", 1, "int64", "")),
+            expected + "(int64, 0 bytes, root 1, group default)");
+  EXPECT_EQ(signature(call("broadcast", 0, "int64", kEight)),
+            expected + "(int64, 8 bytes, root 0, group default)");
+  EXPECT_EQ(signature(call("broadcast", std::nullopt, "int64", kEight)),
+            expected + "(int64, 8 bytes, no root, group default)");
+  EXPECT_EQ(signature(in_group(call("broadcast", 1, "int64", kEight), "pair")),
+            expected + "(int64, 8 bytes, root 1, group pair)");
+}
+
+TEST(JudgeTranscript, ANameStandsForAnyCallOfThatName) {
+  const char* const named = "transcript: {0: {calls: [{broadcast: {bytes: any}}, broadcast]}}\n";
+  expect_pass(
+      judge_transfer(named,
+                     {{call("broadcast", 1, "int64", kEight), call("broadcast", 0, "uint8", "")}},
+                     std::nullopt));
+}
+
+TEST(JudgeTranscript, AComplexTensorMayBeReportedAsItsParts) {
+  const char* const complex =
+      "transcript: {0: {calls: [{all_reduce: {dtype: complex64, bytes: 8}}]}}\n";
+  for (const char* dtype : {"complex64", "float32"}) {
+    expect_pass(judge_transfer(complex, {{call("all_reduce", {}, dtype, kEight)}}, std::nullopt));
+  }
+  expect_fail(judge_transfer(complex, {{call("all_reduce", {}, "int64", kEight)}}, std::nullopt),
+              "rank 0 step 2 (send): collective call 1: expected all_reduce (complex64, 8 bytes) "
+              "got all_reduce (int64, 8 bytes)");
 }
 
 TEST(JudgeTranscript, EventsOutsideAnyStepCount) {

@@ -47,6 +47,15 @@ TEST(DecodeAnswer, RefusesWhatTheProtocolDoesNotKnow) {
               HasSubstr("protocol 2, not 1"));
 }
 
+TEST(DecodeAnswer, SeveralValuesHaveNames) {
+  const Answer answer = returned({{"kind", "values"}, {"names", {"all.0", "all.1"}}});
+  EXPECT_EQ(describe(answer), "returned the values `all.0`, `all.1`");
+  EXPECT_EQ(describe(returned({{"kind", "values"}, {"names", json::array()}})),
+            "returned no values");
+  EXPECT_THROW(returned({{"kind", "values"}, {"names", {1}}}), ProtocolError);
+  EXPECT_THROW(returned({{"kind", "values"}}), ProtocolError);
+}
+
 TEST(DecodeAnswer, SnapshotsMustFitTheirShapes) {
   const json tree = seen_dict({{"a", seen_tensor("int16", {2}, "0000")}});
   EXPECT_THROW(returned_snapshot(tree), ProtocolError);

@@ -70,6 +70,16 @@ TEST(AutomaticFill, AnOwnFillStillCountsAsALeaf) {
   EXPECT_EQ(leaf_at(made_by(0, values), {"b"}).fill(), (Fill{Ramp{1101, 1}}));
 }
 
+TEST(Stack, RowsOfStackedDataAreAListOfLists) {
+  const std::string values =
+      "  v: {batch_size: [2], entries: [[s, {stack_dim: 0, members: [{data: a}, {data: b}]}]]}\n";
+  const TreePtr row = made_by(0, values);
+  const Tree both = stacked({row, row});
+  const Tree& data = both.dict()->entries.at(0).value;
+  ASSERT_NE(data.non_tensor(), nullptr);
+  EXPECT_EQ(data.non_tensor()->data, nlohmann::json::parse(R"([["a", "b"], ["a", "b"]])"));
+}
+
 TEST(Poison, ComplementsEveryByteAndFlipsBools) {
   const TreePtr poison = made_by(0, kNested, "p");
   EXPECT_EQ(bytes_at(poison, {"z"}), "16fc15fc");

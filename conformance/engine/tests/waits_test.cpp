@@ -161,13 +161,15 @@ TEST(ExplainHang, WithoutTranscriptsTheStepIsAllThatIsKnown) {
   RankRecord silent = waiting(2, {});
   silent.transcript.reset();
   EXPECT_EQ(sentence(two_ranks(), {finished(3, {}), silent}),
-            "rank 1 is in recv(init_tag=7, src=0); no pending call was reported");
+            "rank 1 is in recv(init_tag=7, src=0); rank 1 reported no pending call");
   EXPECT_EQ(sentence(two_ranks(), {waiting(1, {pending(recv_of(1, 3, 1))}), silent}),
             "rank 0 waits for tag 3 from rank 1, which is in recv(init_tag=7, src=0)");
-  EXPECT_EQ(
-      sentence(two_ranks(), {waiting(1, {}), silent}),
-      "rank 0 is in recv(init_tag=3, src=1), rank 1 is in recv(init_tag=7, src=0); no pending "
-      "call was reported");
+  EXPECT_EQ(sentence(two_ranks(), {waiting(1, {}), silent}),
+            "rank 0 is in recv(init_tag=3, src=1), rank 1 is in recv(init_tag=7, src=0); rank 0 "
+            "reported no pending call");
+  EXPECT_EQ(sentence(two_ranks(), {waiting(1, {}), waiting(2, {pending(recv_of(0, 7, 2))})}),
+            "rank 0 is in recv(init_tag=3, src=1), rank 1 waits for tag 7 from rank 0; rank 0 "
+            "reported no pending call");
 }
 
 TEST(ExplainHang, ARankThatDoesNotEvenSayWhereItIs) {
@@ -182,7 +184,7 @@ TEST(ExplainHang, ARankThatDoesNotEvenSayWhereItIs) {
 TEST(ExplainHang, WhatAnEarlierStepLeftOpenExplainsOnlyAWait) {
   const Transcript open{pending(recv_of(0, 7, 1))};
   EXPECT_EQ(sentence(two_ranks(), {finished(3, {}), waiting(2, open)}),
-            "rank 1 is in recv(init_tag=7, src=0); no pending call was reported");
+            "rank 1 is in recv(init_tag=7, src=0); rank 1 reported no pending call");
   Case c = two_ranks();
   c.programs[1][2].op = "wait";
   EXPECT_EQ(sentence(c, {finished(3, {}), waiting(2, open)}),

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "engine/value/element.h"
+#include "engine/value/jagged.h"
 #include "values/text.h"
 
 namespace tdconf {
@@ -20,11 +21,10 @@ class Comparison {
   std::vector<Difference> differences;
 
   void compare(const Tree& expected, const SeenTree& seen) {
-    if (const NonTensor* data = expected.non_tensor()) return compare_non_tensor(*data, seen);
     if (const TensorLeaf* leaf = expected.tensor()) {
       if (seen.tensor() == nullptr) return report_kind("tensor", seen);
       append(compare_tensor(dotted(path_), *leaf, *seen.tensor()));
-    } else if (const std::optional<NonTensor> data = stacked_data(expected)) {
+    } else if (const std::optional<NonTensor> data = non_tensor_data(expected)) {
       compare_non_tensor(*data, seen);
     } else if (const LazyStack* stack = expected.lazy_stack()) {
       if (seen.lazy_stack() == nullptr) return report_kind("lazy_stack", seen);
@@ -53,20 +53,8 @@ class Comparison {
     report("kind", expected, dict != nullptr ? dict->kind : kKinds[seen.node.index()]);
   }
 
-  /// A stack of non-tensor data alone, which an implementation may hold as one list.
-  static std::optional<NonTensor> stacked_data(const Tree& tree) {
-    if (tree.lazy_stack() == nullptr) return std::nullopt;
-    const std::vector<Tree>& members = tree.lazy_stack()->members;
-    NonTensor rows{json::array(), {static_cast<std::int64_t>(members.size())}};
-    for (const Tree& member : members) {
-      if (member.non_tensor() == nullptr) return std::nullopt;
-      rows.data.push_back(member.non_tensor()->data);
-    }
-    return rows;
-  }
-
   void compare_non_tensor(const NonTensor& expected, const SeenTree& seen) {
-    const std::optional<json> data = non_tensor_data(seen);
+    const std::optional<json> data = seen_data(seen);
     if (!data) return report_kind("non_tensor", seen);
     if (*data == expected.data) return;
     // Non-tensor data that is the same in every row may be held once for all of them.
@@ -78,12 +66,12 @@ class Comparison {
   }
 
   /// Different data stacked together are held as a lazy stack of non-tensors.
-  static std::optional<json> non_tensor_data(const SeenTree& seen) {
+  static std::optional<json> seen_data(const SeenTree& seen) {
     if (const NonTensor* data = seen.non_tensor()) return data->data;
     if (seen.lazy_stack() == nullptr) return std::nullopt;
     json rows = json::array();
     for (const SeenTree& member : seen.lazy_stack()->members) {
-      const std::optional<json> row = non_tensor_data(member);
+      const std::optional<json> row = seen_data(member);
       if (!row) return std::nullopt;
       rows.push_back(*row);
     }
@@ -175,9 +163,36 @@ Difference describe_digest(const std::string& key,
       key, {}, "other bytes", *got.sha256, concat(key, " differs: its digest is ", *got.sha256)};
 }
 
-/// Elements of these forms cannot be read as bytes; a snapshot tells only their dtype and shape.
-bool is_unreadable(const std::string& form) {
-  return form == "meta" || form == "sparse_coo" || form == "jagged";
+/// The layout in which a snapshot shows a tensor of this form.
+std::string layout_of(const std::string& form) {
+  return form == "sparse_coo" || form == "jagged" ? form : "strided";
+}
+
+/// The shape that a snapshot shows; the rows of a jagged tensor have no common size.
+Shape shown_shape(const TensorLeaf& leaf) {
+  Shape shape = leaf.shape;
+  if (leaf.form == "jagged") shape.at(1) = -1;
+  return shape;
+}
+
+struct Property {
+  const char* name;
+  std::string expected;
+  std::string got;
+};
+
+/// Lists what a tensor has beside its elements, the first of which that differs is told.
+std::vector<Property> properties_of(const TensorLeaf& expected, const SeenTensor& seen) {
+  std::vector<Property> list{
+      {"dtype", std::string(expected.dtype->name), seen.dtype},
+      {"layout", layout_of(expected.form), seen.layout},
+      {"shape", json(shown_shape(expected)).dump(), json(seen.shape).dump()}};
+  if (expected.form != "jagged" || !seen.rows) return list;
+  const auto& [offsets, lengths, ragged_idx] = *seen.rows;
+  list.push_back({"ragged_idx", "1", std::to_string(ragged_idx)});
+  list.push_back({"lengths", "null", lengths ? json(*lengths).dump() : "null"});
+  list.push_back({"offsets", json(jagged_offsets(expected.shape)).dump(), json(offsets).dump()});
+  return list;
 }
 
 }  // namespace
@@ -192,25 +207,33 @@ Difference differ(const std::string& key,
 std::vector<Difference> compare_tensor(const std::string& key,
                                        const TensorLeaf& expected,
                                        const SeenTensor& seen) {
-  const auto of_property =
-      [&](const char* property, const std::string& want, const std::string& got) {
-        return std::vector<Difference>{differ(key, concat(key, ": ", property), want, got)};
-      };
-  if (seen.dtype != expected.dtype->name) {
-    return of_property("dtype", std::string(expected.dtype->name), seen.dtype);
+  for (const auto& [name, want, got] : properties_of(expected, seen)) {
+    if (want != got) return {differ(key, concat(key, ": ", name), want, got)};
   }
-  // The lengths of the rows of a jagged tensor are not part of its reported shape.
-  if (expected.form != "jagged" && seen.shape != expected.shape) {
-    return of_property("shape", json(expected.shape).dump(), json(seen.shape).dump());
+  if (seen.elements.are_readable()) {
+    if (!seen.rows) return compare_elements(key, expected, seen.elements);
+    auto differences =
+        compare_elements(concat(key, " values"), jagged_values(expected), seen.elements);
+    for (Difference& difference : differences) difference.key = key;
+    return differences;
   }
-  if (!seen.elements.are_readable()) {
-    if (is_unreadable(expected.form)) return {};
-    return of_property("elements", "bytes", concat("layout ", seen.layout, " on ", seen.device));
-  }
+  if (expected.form == "meta") return {};
+  const std::string got = concat("layout ", seen.layout, " on ", seen.device);
+  return {differ(key, concat(key, ": elements"), "bytes", got)};
+}
+
+std::vector<Difference> compare_elements(const std::string& key,
+                                         const TensorLeaf& expected,
+                                         const SeenBytes& seen) {
   const Bytes bytes = expected.bytes();
-  if (seen.elements.equal(bytes)) return {};
-  if (seen.elements.bytes) return {describe_bytes(key, expected, bytes, *seen.elements.bytes)};
-  return {describe_digest(key, expected, bytes, seen.elements)};
+  if (seen.equal(bytes)) return {};
+  if (!seen.bytes) return {describe_digest(key, expected, bytes, seen)};
+  if (seen.bytes->size() == bytes.size()) {
+    return {describe_bytes(key, expected, bytes, *seen.bytes)};
+  }
+  // The shape of a jagged tensor does not tell how many values it has.
+  const auto show = [](std::size_t size) { return concat(size, " bytes"); };
+  return {differ(key, key, show(bytes.size()), show(seen.bytes->size()))};
 }
 
 std::vector<Difference> compare(const Tree& expected, const SeenTree& seen) {

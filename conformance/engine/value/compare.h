@@ -37,4 +37,9 @@ std::vector<Difference> compare_tensor(const std::string& key,
                                        const TensorLeaf& expected,
                                        const SeenTensor& seen);
 
+/// Compares the elements alone.
+std::vector<Difference> compare_elements(const std::string& key,
+                                         const TensorLeaf& expected,
+                                         const SeenBytes& seen);
+
 }  // namespace tdconf

@@ -5,11 +5,10 @@
 #include <cmath>
 #include <cstring>
 #include <iomanip>
-#include <limits>
 #include <sstream>
 
+#include "engine/value/real.h"
 #include "values/hex.h"
-#include "values/small_float.h"
 #include "values/text.h"
 
 namespace tdconf {
@@ -22,37 +21,6 @@ T load(std::span<const std::uint8_t> bytes) {
   T value{};
   std::memcpy(&value, bytes.data(), sizeof(T));
   return value;
-}
-
-double decode_small(std::uint16_t bits, const SmallFloatFormat& format) {
-  const int mantissa_mask = (1 << format.mantissa_bits) - 1;
-  const int exponent_mask = (1 << format.exponent_bits) - 1;
-  const int bias = exponent_mask >> 1;
-  const int mantissa = bits & mantissa_mask;
-  const int exponent = bits >> format.mantissa_bits & exponent_mask;
-  const bool is_negative = (bits >> (format.mantissa_bits + format.exponent_bits) & 1) != 0;
-  double magnitude = 0;
-  if (exponent == exponent_mask && format.has_infinity) {
-    magnitude = mantissa == 0 ? std::numeric_limits<double>::infinity()
-                              : std::numeric_limits<double>::quiet_NaN();
-  } else if (exponent == exponent_mask && mantissa == mantissa_mask) {
-    magnitude = std::numeric_limits<double>::quiet_NaN();
-  } else if (exponent == 0) {
-    magnitude = std::ldexp(mantissa, 1 - bias - format.mantissa_bits);
-  } else {
-    magnitude = std::ldexp(mantissa + mantissa_mask + 1, exponent - bias - format.mantissa_bits);
-  }
-  return std::copysign(magnitude, is_negative ? -1.0 : 1.0);
-}
-
-double decode_float(std::span<const std::uint8_t> bytes, const DType& dtype) {
-  if (bytes.size() == 8) return load<double>(bytes);
-  if (bytes.size() == 4) return static_cast<double>(load<float>(bytes));
-  if (bytes.size() == 2) {
-    return decode_small(load<std::uint16_t>(bytes),
-                        dtype.name == "bfloat16" ? kBFloat16 : kFloat16);
-  }
-  return decode_small(bytes[0], dtype.name == "float8_e5m2" ? kFloat8E5M2 : kFloat8E4M3FN);
 }
 
 json decode_integer(std::span<const std::uint8_t> bytes, const DType& dtype) {
@@ -76,7 +44,7 @@ std::string show_float(double value, std::size_t size_bytes) {
 }
 
 std::string show_real(std::span<const std::uint8_t> bytes, const DType& dtype) {
-  const double value = decode_float(bytes, dtype);
+  const double value = read_real(bytes, dtype);
   const std::string shown = show_float(value, bytes.size());
   if (std::isfinite(value) && !(value == 0 && std::signbit(value))) return shown;
   Bytes big_endian(bytes.rbegin(), bytes.rend());
@@ -105,13 +73,12 @@ json decode_element(std::span<const std::uint8_t> bytes, const DType& dtype) {
     case DTypeKind::kInteger:
       return decode_integer(bytes, dtype);
     case DTypeKind::kFloat:
-      return decode_float(bytes, dtype);
+      return read_real(bytes, dtype);
     case DTypeKind::kComplex:
       break;
   }
   const std::size_t half = bytes.size() / 2;
-  return json::array(
-      {decode_float(bytes.first(half), dtype), decode_float(bytes.last(half), dtype)});
+  return json::array({read_real(bytes.first(half), dtype), read_real(bytes.last(half), dtype)});
 }
 
 std::string show_element(std::span<const std::uint8_t> bytes, const DType& dtype) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "engine/value/jagged.h"
 #include "values/text.h"
 
 namespace tdconf {
@@ -12,7 +13,7 @@ std::vector<Slot> storage_layout(const Tree& tree) {
   constexpr std::size_t kAlignment = 8;
   std::vector<Slot> layout;
   std::size_t offset = 0;
-  for_each_tensor(tree, [&](const Path& path, const TensorLeaf& leaf) {
+  for_each_tensor(with_jagged_parts(tree), [&](const Path& path, const TensorLeaf& leaf) {
     const std::size_t size = leaf.size_bytes();
     const std::size_t padding = (kAlignment - size % kAlignment) % kAlignment;
     layout.push_back({path, offset, size, padding});
@@ -33,8 +34,9 @@ Bytes storage_bytes(const Tree& layout_of, const Tree& contents) {
     throw std::invalid_argument("the storage and its contents differ in their number of leaves");
   }
   Bytes storage(storage_size(layout), 0);
+  const Tree parts = with_jagged_parts(contents);
   for (const Slot& slot : layout) {
-    const TensorLeaf* leaf = find_tensor(contents, slot.path);
+    const TensorLeaf* leaf = find_tensor(parts, slot.path);
     if (leaf == nullptr || leaf->size_bytes() != slot.size) {
       throw std::invalid_argument(
           concat("the storage and its contents differ at `", dotted(slot.path), "`"));

@@ -14,7 +14,7 @@ struct Slot {
 };
 
 /// Places the tensors one after another, in insertion order, depth first, each followed by
-/// `-size mod 8` bytes of padding.
+/// `-size mod 8` bytes of padding. A jagged tensor is its `values`, then its `offsets`.
 std::vector<Slot> storage_layout(const Tree& tree);
 
 /// Returns the number of bytes up to the end of the last padding.

@@ -30,14 +30,67 @@ SeenBytes read_bytes(JsonReader& reader, const std::string& where) {
   return seen;
 }
 
+/// The size of the elements in bytes, but for that of a ragged dimension.
+std::int64_t known_size(const SeenTensor& tensor) {
+  Shape shape = tensor.shape;
+  if (tensor.rows) {
+    shape.erase(shape.begin() + tensor.rows->ragged_idx);
+    shape.erase(shape.begin());
+  }
+  return count_elements(shape) * static_cast<std::int64_t>(dtype_named(tensor.dtype).size_bytes);
+}
+
+/// A row lies between its offset and the next one.
+void check_rows(const SeenTensor& tensor) {
+  const SeenRows& rows = *tensor.rows;
+  const auto rank = static_cast<std::int64_t>(tensor.shape.size());
+  if (rows.ragged_idx < 1 || rows.ragged_idx >= rank || tensor.shape[0] < 0 ||
+      tensor.shape[static_cast<std::size_t>(rows.ragged_idx)] != -1) {
+    throw ProtocolError(concat("a jagged tensor has no ragged dimension ", rows.ragged_idx));
+  }
+  const auto count = static_cast<std::size_t>(tensor.shape[0]);
+  bool lie_in_order = rows.offsets.size() == count + 1 && rows.offsets[0] >= 0 &&
+                      std::ranges::is_sorted(rows.offsets) &&
+                      (!rows.lengths || rows.lengths->size() == count);
+  for (std::size_t row = 0; lie_in_order && rows.lengths && row < count; ++row) {
+    const std::int64_t length = (*rows.lengths)[row];
+    lie_in_order = 0 <= length && length <= rows.offsets[row + 1] - rows.offsets[row];
+  }
+  if (!lie_in_order) throw ProtocolError("the rows of a jagged tensor do not lie in order");
+}
+
 void check_size(const SeenTensor& tensor) {
   if (!tensor.elements.bytes) return;
-  const std::size_t expected =
-      static_cast<std::size_t>(count_elements(tensor.shape)) * dtype_named(tensor.dtype).size_bytes;
-  if (tensor.elements.bytes->size() != expected) {
-    throw ProtocolError(concat(
-        "a tensor of ", expected, " bytes is reported with ", tensor.elements.bytes->size()));
+  const auto got = static_cast<std::int64_t>(tensor.elements.bytes->size());
+  const std::int64_t known = known_size(tensor);
+  if (!tensor.rows) {
+    if (got == known) return;
+    throw ProtocolError(concat("a tensor of ", known, " bytes is reported with ", got));
   }
+  const std::int64_t last = tensor.rows->offsets.back();
+  if (known == 0 ? got == 0 : got % known == 0 && got / known >= last) return;
+  throw ProtocolError(concat("a jagged tensor of ",
+                             last,
+                             " values of ",
+                             known,
+                             " bytes is reported with ",
+                             got,
+                             " bytes"));
+}
+
+void read_rows(JsonReader& reader, SeenTensor& tensor) {
+  const json* rows = reader.optional("rows");
+  if ((rows != nullptr) != (tensor.layout == "jagged")) {
+    throw ProtocolError(concat("a tensor of layout `",
+                               tensor.layout,
+                               rows == nullptr ? "` has no `rows`" : "` has `rows`"));
+  }
+  if (rows == nullptr) return;
+  JsonReader fields(*rows, "the rows of a jagged tensor");
+  tensor.rows = {fields.integers("offsets"), std::nullopt, fields.integer("ragged_idx")};
+  if (!fields.any("lengths").is_null()) tensor.rows->lengths = fields.integers("lengths");
+  fields.finish();
+  check_rows(tensor);
 }
 
 SeenTree decode_tree(const json& value, bool is_root, std::optional<SeenStorage>* consolidated);
@@ -138,6 +191,7 @@ SeenTensor decode_tensor(const json& value) {
   tensor.layout = reader.string("layout");
   tensor.token = reader.string("token");
   tensor.elements = read_bytes(reader, "a tensor");
+  read_rows(reader, tensor);
   reader.finish();
   try {
     check_size(tensor);

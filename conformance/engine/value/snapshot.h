@@ -22,8 +22,17 @@ struct SeenBytes {
   bool equal(const Bytes& expected) const;
 };
 
+/// Where the rows of a jagged tensor lie among its values.
+struct SeenRows {
+  std::vector<std::int64_t> offsets;
+  /// Of rows that do not end where the next one begins.
+  std::optional<std::vector<std::int64_t>> lengths;
+  std::int64_t ragged_idx = 0;
+};
+
 struct SeenTensor {
   std::string dtype;
+  /// The size of a ragged dimension is -1.
   Shape shape;
   bool requires_grad = false;
   std::string class_name;
@@ -31,7 +40,9 @@ struct SeenTensor {
   std::string layout;
   /// Equal tokens mean the same memory.
   std::string token;
+  /// In row-major order: of a sparse tensor its zeros too, of a jagged one its values.
   SeenBytes elements;
+  std::optional<SeenRows> rows;
 };
 
 struct SeenTree;
@@ -81,7 +92,8 @@ struct Snapshot {
 
 /// Decodes a snapshot of the protocol.
 ///
-/// Errors  ProtocolError: unknown or missing fields, a number of bytes that contradicts the shape.
+/// Errors  ProtocolError: unknown or missing fields, a number of bytes that contradicts the shape,
+///         rows that do not lie within the values.
 Snapshot decode_snapshot(const nlohmann::json& json);
 
 /// Decodes the snapshot of one tensor.

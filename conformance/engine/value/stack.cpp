@@ -38,8 +38,8 @@ Tree stack_tensors(const Rows& rows, const Path& path) {
 
 Tree stack_non_tensors(const Rows& rows) {
   NonTensor result{json::array(),
-                   with_first_dimension(rows.size(), rows.front()->non_tensor()->batch_size)};
-  for (const Tree* row : rows) result.data.push_back(row->non_tensor()->data);
+                   with_first_dimension(rows.size(), non_tensor_data(*rows.front())->batch_size)};
+  for (const Tree* row : rows) result.data.push_back(non_tensor_data(*row)->data);
   return {result};
 }
 
@@ -97,7 +97,8 @@ Tree stack_rows(const Rows& rows, Path& path) {
     if (row->node.index() != rows.front()->node.index()) refuse_rows(path, "kind");
   }
   if (rows.front()->tensor() != nullptr) return stack_tensors(rows, path);
-  if (rows.front()->non_tensor() != nullptr) return stack_non_tensors(rows);
+  const auto is_data = [](const Tree* row) { return non_tensor_data(*row).has_value(); };
+  if (std::ranges::all_of(rows, is_data)) return stack_non_tensors(rows);
   if (rows.front()->lazy_stack() != nullptr) return stack_lazy_stacks(rows, path);
   return stack_dicts(rows, path);
 }

@@ -30,6 +30,25 @@ void visit_tensors(const Tree& tree,
   }
 }
 
+void replace_tensors(Tree& tree,
+                     Path& path,
+                     const std::function<TensorLeaf(const Path&, const TensorLeaf&)>& replace) {
+  const auto descend = [&](const std::string& component, Tree& child) {
+    path.push_back(component);
+    replace_tensors(child, path, replace);
+    path.pop_back();
+  };
+  if (auto* leaf = std::get_if<TensorLeaf>(&tree.node)) {
+    *leaf = replace(path, *leaf);
+  } else if (auto* stack = std::get_if<LazyStack>(&tree.node)) {
+    for (std::size_t i = 0; i < stack->members.size(); ++i) {
+      descend(std::to_string(i), stack->members[i]);
+    }
+  } else if (auto* dict = std::get_if<Dict>(&tree.node)) {
+    for (Entry& entry : dict->entries) descend(entry.key, entry.value);
+  }
+}
+
 Tree poisoned_leaf(const TensorLeaf& leaf) {
   TensorLeaf poison = leaf;
   poison.form = "plain";
@@ -54,9 +73,7 @@ Bytes TensorLeaf::bytes() const {
 
 Fill TensorLeaf::fill() const {
   if (parts.size() == 1) return parts.front().fill;
-  Bytes all = bytes();
-  if (all.empty()) return {Constant{}};
-  return {Bits{std::move(all)}};
+  return fill_with(bytes());
 }
 
 void for_each_tensor(const Tree& tree,
@@ -73,6 +90,14 @@ const TensorLeaf* find_tensor(const Tree& tree, const Path& path) {
   return found;
 }
 
+Tree with_tensors(const Tree& tree,
+                  const std::function<TensorLeaf(const Path&, const TensorLeaf&)>& replace) {
+  Tree result = tree;
+  Path path;
+  replace_tensors(result, path, replace);
+  return result;
+}
+
 Tree poisoned(const Tree& tree) {
   if (const TensorLeaf* leaf = tree.tensor()) return poisoned_leaf(*leaf);
   if (const NonTensor* data = tree.non_tensor()) return {NonTensor{"poison", data->batch_size}};
@@ -87,6 +112,19 @@ Tree poisoned(const Tree& tree) {
   poison.locked = false;
   for (Entry& entry : poison.entries) entry.value = poisoned(entry.value);
   return {poison};
+}
+
+std::optional<NonTensor> non_tensor_data(const Tree& tree) {
+  if (const NonTensor* data = tree.non_tensor()) return *data;
+  const LazyStack* stack = tree.lazy_stack();
+  if (stack == nullptr || stack->stack_dim != 0) return std::nullopt;
+  NonTensor rows{json::array(), {static_cast<std::int64_t>(stack->members.size())}};
+  for (const Tree& member : stack->members) {
+    const std::optional<NonTensor> row = non_tensor_data(member);
+    if (!row) return std::nullopt;
+    rows.data.push_back(row->data);
+  }
+  return rows;
 }
 
 Tree with_entries_reversed(const Tree& tree) {
@@ -135,6 +173,13 @@ json tree_to_json(const Tree& tree) {
                     {"locked", dict.locked}};
   if (dict.kind == "tensorclass") described["class"] = dict.class_name;
   return described;
+}
+
+int nesting(const json& value) {
+  if (!value.is_structured()) return 0;
+  int deepest = 0;
+  for (const json& member : value) deepest = std::max(deepest, nesting(member));
+  return deepest + 1;
 }
 
 std::string dotted(const Path& path) {

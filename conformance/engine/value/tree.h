@@ -88,6 +88,10 @@ void for_each_tensor(const Tree& tree,
 /// Returns the tensor at `path`, or null.
 const TensorLeaf* find_tensor(const Tree& tree, const Path& path);
 
+/// Returns the tree with each tensor replaced, in the order of for_each_tensor().
+Tree with_tensors(const Tree& tree,
+                  const std::function<TensorLeaf(const Path&, const TensorLeaf&)>& replace);
+
 /// Returns what a receiver holds before anything arrives: the same structure with every byte
 /// complemented, plain tensors in plain tensordicts, "poison" as non-tensor data. Lazy stacks and
 /// tensorclasses are structure, and stay.
@@ -95,6 +99,10 @@ Tree poisoned(const Tree& tree);
 
 /// Returns the tree with its entries inserted in reverse, at each level.
 Tree with_entries_reversed(const Tree& tree);
+
+/// Returns non-tensor data as one value: itself, or of a stack of nothing else along dimension 0,
+/// which an implementation may hold as one list, the list of its members. Nothing for other trees.
+std::optional<NonTensor> non_tensor_data(const Tree& tree);
 
 /// Stacks trees of one structure along a new first dimension.
 ///
@@ -104,6 +112,9 @@ Tree stacked(const std::vector<TreePtr>& rows);
 /// Writes a TREE of the protocol.
 nlohmann::json tree_to_json(const Tree& tree);
 nlohmann::json tensor_to_json(const TensorLeaf& leaf);
+
+/// Counts how many arrays and objects lie in one another, at the deepest place.
+int nesting(const nlohmann::json& value);
 
 /// Writes a path as `key.path`.
 std::string dotted(const Path& path);

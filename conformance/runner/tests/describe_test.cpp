@@ -51,13 +51,18 @@ TEST(Describe, HoldsAllThatACaseSays) {
   programs[0][0].erase("args");
   programs[1][1].erase("args");
   EXPECT_EQ(programs, json::parse(R"([
-    [{"op": "make", "as": null, "label": "sent_it", "after": [], "blocks": null, "expect": null},
+    [{"op": "make", "as": null, "label": "sent_it", "after": [], "blocks": null, "expect": null,
+      "equals": null},
      {"op": "send", "args": {"td": "v", "dst": 1, "init_tag": 3}, "as": "sent", "label": null,
-      "after": [], "blocks": [1, 0], "expect": {"blocks": "1.got", "returns": "none"}}],
+      "after": [], "blocks": [1, 0], "expect": {"blocks": "1.got", "returns": "none"},
+      "equals": null}],
     [{"op": "c10d_recv", "as": null, "label": "got", "after": [], "blocks": null, "expect": null,
       "args": {"src": 0, "tag": 3, "tensor": {"kind": "tensor", "dtype": "uint8", "shape": [1],
-               "form": "plain", "fill": {"const": 7, "invert": true}}}},
-     {"op": "make", "as": null, "label": null, "after": [[0, 0]], "blocks": null, "expect": null}]
+               "form": "plain", "fill": {"const": 7, "invert": true}}},
+      "equals": {"kind": "tensor", "dtype": "uint8", "shape": [1], "form": "plain",
+                 "fill": {"const": 7}}},
+     {"op": "make", "as": null, "label": null, "after": [[0, 0]], "blocks": null, "expect": null,
+      "equals": null}]
   ])"));
   described.erase("programs");
 
@@ -80,6 +85,25 @@ TEST(Describe, HoldsAllThatACaseSays) {
                   "sha256": "ca358758f6d27e6cf45272937977a748fd88391db679ceda7dc7bf1f005ee879"}],
     "transcript": {"0": {"calls": null, "pickles": 0, "consolidations": null}}
   })"));
+}
+
+TEST(Describe, HoldsTheValueThatAStepMustShow) {
+  const std::string head =
+      "id: p2p/x\nclauses: [c]\nlevel: must\nsays: s\nworld: 2\n"
+      "values: {v: {batch_size: [], entries: [[a, {dtype: uint8, shape: [1], fill: {const: "
+      "7}}]]},\n"
+      "         w: {poison: v@0}}\nranks:\n  0:\n    - make: v\n    - make: w\n";
+  const auto equals_of = [&](const std::string& step) {
+    return describe(
+        parse(head + "    - " + step + "\n  1: []\n").front())["programs"][0][2]["equals"];
+  };
+  const json made = equals_of("{snapshot: v, expect: {equals: v@0}}");
+  EXPECT_EQ(made["entries"][0][1]["fill"], json::parse(R"({"const": 7})"));
+  EXPECT_EQ(equals_of("{snapshot: v, expect: {unchanged: true}}"), made);
+  const json stacked = equals_of("{snapshot: v, expect: {equals: {stack: [v@0, w@1]}}}");
+  EXPECT_EQ(stacked["entries"][0][1]["fill"], json::parse(R"({"bits": "07f8"})"));
+  EXPECT_EQ(equals_of("{snapshot: v, expect: {in_place: true}}"), nullptr);
+  EXPECT_EQ(equals_of("{c10d_irecv: {leaf: v@0, key: [a], src: 1, tag: 0}, as: works}"), nullptr);
 }
 
 TEST(Describe, WhatACaseDoesNotSayIsNull) {

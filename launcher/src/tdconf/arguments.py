@@ -31,6 +31,7 @@ def parser() -> argparse.ArgumentParser:
         "--assign", metavar="0=A,1=B", help="let these implementations play these ranks"
     )
     _add_pace(judge, 1.0)
+    _add_no_build(judge)
     judge.add_argument(
         "--expectations",
         metavar="FILE|none",
@@ -66,6 +67,7 @@ def parser() -> argparse.ArgumentParser:
         help="write each case as programs that need no judge: in Python, and in C++ for tdref",
     )
     _add_pace(ask, explain.TIMEOUT_SCALE)
+    _add_no_build(ask)
 
     sentences = _command(
         commands,
@@ -84,8 +86,14 @@ def parser() -> argparse.ArgumentParser:
         action="store_true",
         help="ask implementations what the text leaves open, and print what each does",
     )
+    sentences.add_argument(
+        "--matrix",
+        action="store_true",
+        help="count the cases of each method with each kind; an empty cell is a finding",
+    )
     _add_implementations(sentences, "with --ambiguous: ask")
     _add_pace(sentences, 1.0)
+    _add_no_build(sentences)
 
     mixed = _command(
         commands,
@@ -96,6 +104,7 @@ def parser() -> argparse.ArgumentParser:
     _add_selection(mixed)
     _add_implementations(mixed, "one of the two is")
     _add_pace(mixed, 1.0)
+    _add_no_build(mixed)
     mixed.add_argument("--out", type=Path, metavar="DIR", help="default: tdconf-out/TIME")
 
     tests = _command(
@@ -120,6 +129,7 @@ def parser() -> argparse.ArgumentParser:
         "./launcher/tdconf list --clause send.tags",
     )
     _add_selection(cases)
+    _add_no_build(cases)
 
     _command(
         commands, "doctor", "say what was found and what is missing", "./launcher/tdconf doctor"
@@ -146,6 +156,14 @@ def _command(
         help="use the environment of this Python, which has torch and tensordict, instead of .venv",
     )
     return command
+
+
+def _add_no_build(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--no-build",
+        action="store_true",
+        help="take the programs as they were built last, though their sources have changed since",
+    )
 
 
 def _add_implementations(command: argparse.ArgumentParser, verb: str) -> None:

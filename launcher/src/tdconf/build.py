@@ -42,6 +42,22 @@ def build(layout: Layout, python: Path, targets: Sequence[str], say: Say) -> Non
     )
 
 
+def check_built(layout: Layout, python: Path, targets: Sequence[str]) -> None:
+    """Checks that the programs `targets` were built once, against the torch of `python`."""
+    programs = {"tdconf_runner": layout.runner}
+    for target in targets:
+        program = programs.get(target) or layout.adapter(target.removeprefix("tdconf_adapter_"))
+        if not program.exists():
+            raise TdconfError(
+                f"--no-build: {program} was never built; without --no-build it is built first"
+            )
+    if cached_python(layout) != str(python):
+        raise TdconfError(
+            f"--no-build: {layout.build} was built for {cached_python(layout)}, not for {python}; "
+            "without --no-build it is built anew"
+        )
+
+
 def cached_python(layout: Layout) -> str | None:
     """Returns the Python that the build tree was configured for."""
     try:
@@ -50,6 +66,11 @@ def cached_python(layout: Layout) -> str | None:
         return None
     match = _CACHED_PYTHON.search(cache)
     return match.group(1) if match else None
+
+
+def linked_python(layout: Layout) -> Path:
+    """Returns the Python whose torch the C++ parts link, and which is judged."""
+    return Path(cached_python(layout) or layout.venv_python)
 
 
 def _step(layout: Layout, name: str, command: Sequence[str], on_line: Say) -> None:

@@ -4,7 +4,7 @@
 import argparse
 from collections.abc import Sequence
 
-from tdconf import ambiguous, build, coverage, environment, preparing, registry, run
+from tdconf import ambiguous, build, coverage, environment, matrix, preparing, registry, run
 from tdconf.described import describe
 from tdconf.display import closing
 from tdconf.exits import Exit, TdconfError
@@ -14,14 +14,20 @@ from tdconf.registry import Clause
 
 
 def command(layout: Layout, options: argparse.Namespace, arguments: Sequence[str]) -> Exit:
-    """Prints the evidence for each clause; with `--ambiguous`, the answers to open questions."""
+    """Prints the evidence for each clause, the matrix of methods and kinds, or open questions."""
+    if options.ambiguous and options.matrix:
+        raise TdconfError("--ambiguous and --matrix are two questions", Exit.USAGE)
+    if options.matrix and options.clause:
+        raise TdconfError("--clause does not go with --matrix, which counts all cases", Exit.USAGE)
     if options.ambiguous:
         ready = get_ready(layout, options, arguments)
         return observe(ready, [c for c in chosen(layout, options) if c.status == "ambiguous"])
     if options.impl:
         raise TdconfError("--impl goes with --ambiguous: evidence is counted, not run", Exit.USAGE)
     python = preparing.prepare(layout, options, arguments, environment.LINKED_PACKAGES)
-    preparing.build_targets(layout, python, build.JUDGE_TARGETS[:1])
+    preparing.build_targets(layout, options, python, build.JUDGE_TARGETS[:1])
+    if options.matrix:
+        return count_cells(layout)
     return count(layout, chosen(layout, options), with_text=bool(options.clause))
 
 
@@ -43,6 +49,18 @@ def count(layout: Layout, clauses: Sequence[Clause], *, with_text: bool) -> Exit
     for entry in lacking:
         print(f"FOUND: {entry.clause.id} {entry.lack}")
     print(coverage.closing(evidence, cases))
+    return Exit.UNEXPECTED if lacking else Exit.AS_EXPECTED
+
+
+def count_cells(layout: Layout) -> Exit:
+    """Counts the cases of each method with each kind; a cell without one is a finding."""
+    cases = describe(layout, run.Selection([], []))
+    counted = matrix.count(cases)
+    print(matrix.table(counted))
+    lacking = matrix.empty(counted)
+    for method, kind in lacking:
+        print(f"FOUND: {method} has no case with {kind}")
+    print(matrix.closing(cases, counted))
     return Exit.UNEXPECTED if lacking else Exit.AS_EXPECTED
 
 

@@ -102,7 +102,7 @@ def _run(layout: Layout, options: argparse.Namespace, arguments: Sequence[str]) 
         layout, options, arguments, needed_packages([*chosen, *players.values()])
     )
     everything, chosen = known(layout, python, named)
-    preparing.build_targets(layout, python, build.JUDGE_TARGETS)
+    preparing.build_targets(layout, options, python, build.JUDGE_TARGETS)
     return run.run(
         layout,
         run.Options(
@@ -133,7 +133,7 @@ def _check_expectations(given: str | None) -> None:
 def _list(layout: Layout, options: argparse.Namespace, arguments: Sequence[str]) -> Exit:
     selected = preparing.selection(options)
     python = preparing.prepare(layout, options, arguments, environment.LINKED_PACKAGES)
-    preparing.build_targets(layout, python, build.JUDGE_TARGETS[:1])
+    preparing.build_targets(layout, options, python, build.JUDGE_TARGETS[:1])
     return run.list_cases(layout, selected)
 
 
@@ -142,7 +142,7 @@ def _test(layout: Layout, options: argparse.Namespace, arguments: Sequence[str])
     python = preparing.prepare(layout, options, arguments, tuple(pinned))
     names = [name for name in testing.PART_NAMES if name in (options.only or testing.PART_NAMES)]
     if names != ["lint"]:
-        preparing.build_targets(layout, python, build.EVERYTHING)
+        preparing.build_targets(layout, options, python, build.EVERYTHING)
     return testing.run_parts(layout, python, names, options.extra)
 
 

@@ -5,7 +5,7 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypedDict
 
 from tdconf.exits import Exit, TdconfError, from_status
@@ -22,9 +22,11 @@ ARGUMENTS = (
     "tensor",
     "dst",
     "src",
+    "tensordicts",
     "pipe",
     "peer",
     "listen",
+    "op",
     "group",
     "group_dst",
     "group_src",
@@ -35,6 +37,10 @@ ARGUMENTS = (
     "return_early",
     "consolidated",
     "header",
+    "async_op",
+    "bucket_bytes",
+    "device",
+    "use_broadcast",
 )
 
 
@@ -47,6 +53,8 @@ class Step(TypedDict("Step", {"as": str | None})):
     after: list[list[int]]
     blocks: list[int] | None
     expect: dict[str, Any] | None
+    #: The value that the step must show: what `equals`, `unchanged` and bare receipts stand for.
+    equals: Tree | None
 
 
 class Group(TypedDict):
@@ -117,13 +125,13 @@ def outcomes_of(case: Case, step: Step) -> list[str]:
     return ["raise"] if "raises" in (step["expect"] or {}) else ["return"]
 
 
-def status_of_script(case: Case) -> str:
-    """Says what the exit status of a program of the case means; values are not compared."""
+def status_of_script(case: Case, values: str) -> str:
+    """Says what the exit status of a program of the case means; `values`, what it compares."""
     if case["level"] == "observe":
         return "The status is 0 whatever the steps do, unless a rank hangs."
     return (
         "The status is 0 when the steps that must raise do so and the others return; "
-        "values are printed, not compared."
+        f"of values {values}."
     )
 
 
@@ -145,6 +153,13 @@ def children(tree: Tree) -> Iterator[tuple[str, Tree]]:
     yield from tree.get("entries", ())
     for number, member in enumerate(tree.get("members", ())):
         yield str(number), member
+
+
+def numbered(name: str, program: Sequence[Step]) -> tuple[str, int] | None:
+    """Splits the name of one of several tensordicts that a step of `program` made: `all.1`."""
+    made, _, number = name.rpartition(".")
+    is_made = any(step["op"] == "all_gather" and step["as"] == made for step in program)
+    return (made, int(number)) if is_made and number.isdecimal() else None
 
 
 def fill_call(fill: dict[str, Any]) -> tuple[str, list[Any]]:

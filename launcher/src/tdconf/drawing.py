@@ -7,6 +7,8 @@ from tdconf.spacetime import Arrow, Bar, Event, Note, Open, Row
 
 _NARROWEST = 14
 _MARGIN = 4
+# The root of these gives; that of others gets.
+_FROM_A_ROOT = ("broadcast", "scatter")
 
 
 def draw(laid_out: Sequence[Row], world: int) -> str:
@@ -83,8 +85,10 @@ def _in_group(event: Event) -> str:
 def _meeting(calls: Sequence[Event], size: int) -> str:
     sent = ", ".join(dict.fromkeys(f"{call.dtype}{list(call.shape)}" for call in calls))
     roots = {call.peer for call in calls if call.peer is not None}
-    root = f" to rank {', '.join(str(rank) for rank in sorted(roots))}" if roots else ""
-    text = f"{calls[0].kind}{root}: {sent}{_in_group(calls[0])}"
+    way = "from" if calls[0].kind in _FROM_A_ROOT else "to"
+    root = f" {way} rank {', '.join(str(rank) for rank in sorted(roots))}" if roots else ""
+    key = next((f"{call.key}  " for call in calls if call.key is not None), "")
+    text = f"{calls[0].kind}{root}: {key}{sent}{_in_group(calls[0])}"
     if len(calls) < size:
         text += f", {size - len(calls)} of {size} ranks did not come"
     waiting = [str(call.rank) for call in calls if not call.done]

@@ -100,6 +100,8 @@ def _number(kind: _Float, bits: int) -> float:
 def shown(leaf: dict[str, Any], most: int) -> str:
     """Writes a leaf of a snapshot: dtype, shape, and the first `most` elements."""
     text = f"{leaf['dtype']}{list(leaf['shape'])}"
+    if "rows" in leaf:
+        text += f" rows at {leaf['rows']['offsets']}"
     if "bytes" not in leaf:
         digest = leaf.get("sha256")
         return f"{text} sha256 {digest[:12]}..." if digest else f"{text} ({leaf['layout']})"

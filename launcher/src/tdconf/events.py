@@ -20,11 +20,25 @@ from tdconf.described import (
 from tdconf.elements import item_bytes
 from tdconf.programs import source_of
 from tdconf.results import Line
-from tdconf.spacetime import Event
+from tdconf.spacetime import LOCAL, Event
 
 _STORAGE = "consolidated storage"
-# What init_remote sends, in this order.
 _DESCRIBED = ("the size of the metadata", "the metadata", _STORAGE)
+# What these operations send, in this order.
+_CONTENTS = {
+    "init_remote": _DESCRIBED,
+    "from_remote_init": _DESCRIBED,
+    "broadcast": _DESCRIBED,
+    "all_gather": _DESCRIBED,
+    "scatter": (
+        "the size of the largest metadata",
+        "the metadata",
+        "the size of the metadata",
+        _STORAGE,
+    ),
+}
+# Calls whose own tensor is a leaf.
+_OF_LEAVES = ("send", "recv", "reduce", "all_reduce")
 _MOST_NAMED = 3
 
 
@@ -87,7 +101,7 @@ def _reported(case: Case, record: Line, reported: Sequence[Line]) -> Iterator[Ev
             since=released[step] if step is not None and step < len(released) else -1,
         )
         key = _key(case, event, line.get("sha256"), known, places[step])
-        places[step] += event.kind in ("send", "recv")
+        places[step] += event.kind not in LOCAL
         yield Event(**(vars(event) | {"key": key}))
 
 
@@ -140,8 +154,6 @@ def _nbytes(tensor: Tree) -> int:
 def _leaves_made(case: Case, rank: int, answers: Sequence[Line]) -> Iterator[_Leaf]:
     """Lists the leaves of the values that `rank` made, from the snapshots that it answered."""
     for step, answer in zip(case["programs"][rank], answers, strict=False):
-        if step["op"] not in ("make", "snapshot", "consolidate"):
-            continue
         value = answer.get("value") or {}
         if value.get("kind") != "snapshot":
             continue
@@ -176,13 +188,14 @@ def _key(
 ) -> str | None:
     """Names the leaf whose elements an event carried: by content, else by size where one fits.
 
-    `place` counts the messages of the step before this one.
+    `place` counts the calls of the step before this one.
     """
-    if event.kind not in ("send", "recv"):
-        return None
     step = None if event.step is None else _caller(case["programs"][event.rank], event.step)
-    if step is not None and step["op"] in ("init_remote", "from_remote_init"):
-        return _DESCRIBED[place] if place < len(_DESCRIBED) else None
+    if step is not None and event.kind not in LOCAL and step["op"] in _CONTENTS:
+        contents = _CONTENTS[step["op"]]
+        return contents[place] if place < len(contents) else None
+    if event.kind not in _OF_LEAVES:
+        return None
     args = {} if step is None else step["args"]
     if args.get("consolidated"):
         return _STORAGE

@@ -14,6 +14,11 @@ _OPERATIONS = (
     "gather_and_stack",
     "init_remote",
     "from_remote_init",
+    "broadcast",
+    "scatter",
+    "all_gather",
+    "all_reduce",
+    "reduce",
 )
 METHODS = (*_OPERATIONS, "consolidated", "pipe")
 
@@ -35,7 +40,9 @@ def why_alone(case: Case) -> str | None:
         return "it observes, so that nothing counts"
     if len(players(case)) < 2:
         return "a probe plays the other rank" if case["roles"] else "only one rank has steps"
-    return None if methods(case) else "no rank sends, receives or gathers"
+    return (
+        None if methods(case) else "no rank sends, receives or takes part in a collective operation"
+    )
 
 
 def methods(case: Case) -> list[str]:

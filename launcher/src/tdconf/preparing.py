@@ -59,8 +59,13 @@ def prepare(
     return python
 
 
-def build_targets(layout: Layout, python: Path, targets: Sequence[str]) -> None:
-    """Builds `targets`, one launcher at a time."""
+def build_targets(
+    layout: Layout, options: argparse.Namespace, python: Path, targets: Sequence[str]
+) -> None:
+    """Builds `targets`, one launcher at a time; with `--no-build`, takes them as they are."""
+    if getattr(options, "no_build", False):
+        build.check_built(layout, python, targets)
+        return
     with environment.exclusive(layout, "build", say):
         build.build(layout, python, targets, say)
 

@@ -60,6 +60,8 @@ def _call(step: Step, written: object) -> str:
     op, args = step["op"], step["args"]
     if op == "make":
         return f"make {args['name']}: {tree_text(args['tree'])}"
+    if op == "getitem":
+        return f"{args['td']}[{index_text(args['index'])}]"
     plain = [str(args[name]) for name in ("td", "works") if name in args]
     if "tensor" in args:
         plain.append(_tensor(args["tensor"], written))
@@ -80,7 +82,17 @@ def _tensor(tree: Tree, written: object) -> str:
 
 
 def _python(value: object) -> str:
+    """Writes an argument; names stand without quotes."""
+    if isinstance(value, list):
+        return f"[{', '.join(map(_python, value))}]"
     return value if isinstance(value, str) else repr(value)
+
+
+def index_text(index: Sequence[int | Sequence[int]]) -> str:
+    """Writes what stands in the brackets of `td[0, 1:3]`."""
+    return ", ".join(
+        str(item) if isinstance(item, int) else ":".join(map(str, item)) for item in index
+    )
 
 
 def tree_text(tree: Tree) -> str:
@@ -149,6 +161,8 @@ def _returned(value: object) -> str:
             return f"{count} works"
         case {"td": name}:
             return str(name)
+        case {"tensordicts": count}:
+            return f"{count} new tensordicts"
     return str(value)
 
 
@@ -157,6 +171,9 @@ def expression(value: object) -> str:
     match value:
         case {"stack": rows}:
             return f"the stack of {expression(rows)}"
+        case {"reduced": name, **more}:
+            group = f" of {more['group']}" if "group" in more else ""
+            return f"the {more.get('op', 'SUM')} of {name} over the ranks{group}"
         case {"poison": of}:
             return f"the poison of {expression(of)}"
         case dict():
@@ -182,6 +199,24 @@ def messages_text(case: Case) -> Sequence[str]:
             f"{message.get('key') or ''}  {message['dtype']}, {size} B"
         )
     for rank, counts in (case["transcript"] or {}).items():
-        said = ", ".join(f"{name} {expression(count)}" for name, count in counts.items())
+        said = ", ".join(
+            f"{name} {_counted(count)}" for name, count in counts.items() if count is not None
+        )
         lines.append(f"rank {rank}: {said}")
     return lines
+
+
+def _counted(count: int | list[str | dict[str, Any]] | None) -> str:
+    if not isinstance(count, list):
+        return str(count)
+    return ", ".join(map(_call_text, count)) or "none"
+
+
+def _call_text(call: str | dict[str, Any]) -> str:
+    """Writes a collective call with what is known of it: `broadcast (int64, 8 B, root 1)`."""
+    if isinstance(call, str):
+        return call
+    [(name, known)] = call.items()
+    words = {"dtype": "{}", "bytes": "{} B", "root": "root {}", "group": "in {}"}
+    said = [text.format(known[key]) for key, text in words.items() if key in known]
+    return f"{name} ({', '.join(said)})"

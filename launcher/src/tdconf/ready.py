@@ -68,7 +68,7 @@ def get_ready(layout: Layout, options: argparse.Namespace, arguments: Sequence[s
     _, chosen = known(layout, preparing.judged_python(layout, options), named)
     python = preparing.prepare(layout, options, arguments, needed_packages(chosen))
     everything, chosen = known(layout, python, named)
-    preparing.build_targets(layout, python, build.JUDGE_TARGETS)
+    preparing.build_targets(layout, options, python, build.JUDGE_TARGETS)
     jobs = options.jobs or int(processes.cores())
     scale, given = options.timeout_scale, options.python
     return Ready(layout, python, everything, chosen, scale, jobs, given)

@@ -9,7 +9,7 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from tdconf.build import cached_python
+from tdconf.build import linked_python
 from tdconf.cpp_values import NotInCppError, value
 from tdconf.described import (
     ARGUMENTS,
@@ -32,9 +32,25 @@ _STACK = "std::optional<LazyStackedTensorDict>"
 _TENSORCLASS = "std::optional<TensorClass>"
 # Nor has what another rank decides.
 _ANY = "std::optional<tdref::AnyTensorDict>"
+_SEVERAL = "std::vector<tdref::AnyTensorDict>"
+# The order of the fields of ReduceOptions, which is that of Python's arguments too.
+_OF_REDUCE = ("dst", "op", "async_op", "return_premature", "group", "bucket_bytes")
 _MAY = {("return",): "", ("raise",): ", May::kRaise", ("return", "raise"): ", May::kEither"}
+_COMPARED = "nothing is compared, they are printed"
 _WORDS = {"int", "double", "float", "new", "self", "out", "wait", "kept", "number", "element"}
 _WORDS |= {"locked", "named", "ramp", "constant", "bits", "scramble", "inverted", "returned"}
+_WORDS |= {"held", "meta", "parameter", "transposed", "expanded", "tensordict"}
+# What C++ reserves.
+# fmt: off
+_WORDS |= {
+    "and", "auto", "bool", "break", "case", "catch", "char", "class", "const", "continue",
+    "default", "delete", "do", "else", "enum", "explicit", "export", "extern", "false", "for",
+    "friend", "goto", "if", "inline", "long", "namespace", "not", "operator", "or", "private",
+    "protected", "public", "register", "return", "short", "signed", "sizeof", "static", "struct",
+    "switch", "template", "this", "throw", "true", "try", "typedef", "typename", "union",
+    "unsigned", "using", "virtual", "void", "volatile", "while", "xor",
+}
+# fmt: on
 
 
 def write(layout: Layout, case: Case, folder: Path, name: str) -> str:
@@ -46,7 +62,7 @@ def write(layout: Layout, case: Case, folder: Path, name: str) -> str:
         return f"no C++ program of {case['name']}: {problem}"
     lists = (_TEMPLATES / "CMakeLists.txt").read_text(encoding="utf-8")
     filled = Template(lists).substitute(
-        root=layout.root, build=layout.build, python=cached_python(layout) or layout.venv_python
+        root=layout.root, build=layout.build, python=linked_python(layout)
     )
     (folder / "CMakeLists.txt").write_text(filled, encoding="utf-8")
     build = folder / "build"
@@ -69,7 +85,7 @@ def program(case: Case) -> str:
     return Template(frame).substitute(
         name=case["name"],
         says=textwrap.indent(textwrap.fill(case["says"], WIDEST), "// "),
-        status=textwrap.indent(textwrap.fill(status_of_script(case), WIDEST), "// "),
+        status=textwrap.indent(textwrap.fill(status_of_script(case, _COMPARED), WIDEST), "// "),
         world=case["world"],
         helpers=(_TEMPLATES / "helpers.cpp.txt").read_text(encoding="utf-8").rstrip(),
         groups=textwrap.indent("\n".join(groups or ["static_cast<void>(store);"]), "    "),
@@ -128,10 +144,12 @@ def _variables(program: Sequence[Step]) -> dict[str, str]:
             made = kind.get(step["args"]["tree"]["kind"], "TensorDict")
             kinds[_variable(step["args"]["name"])] = made
         elif op == "consolidate":
-            kinds[_variable(step["as"])] = kinds[_variable(step["args"]["td"])]
-        elif op == "from_remote_init":
+            kinds[_variable(step["as"])] = _kind(step["args"]["td"], kinds)
+        elif op in ("from_remote_init", "broadcast", "scatter", "getitem"):
             kinds[_variable(step["as"])] = _ANY
-        elif op in ("isend", "irecv", "c10d_isend", "c10d_irecv"):
+        elif op == "all_gather":
+            kinds[_variable(step["as"])] = _SEVERAL
+        elif op in ("isend", "irecv", "all_reduce", "reduce", "c10d_isend", "c10d_irecv"):
             kinds[_works(step, index)] = "tdref::Works"
         if op == "c10d_irecv":
             kinds[f"{_works(step, index)}_tensor"] = "at::Tensor"
@@ -159,6 +177,9 @@ def _body(step: Step, index: int, kinds: Mapping[str, str]) -> Iterator[str]:
         case "consolidate":
             yield f"{_variable(step['as'])} = tdref::consolidate({td});"
             yield f"return leaf_lines({_tensordict(step['as'], kinds)});"
+        case "getitem":
+            yield f"{_variable(step['as'])} = tdref::getitem({td}, {_index(args['index'])});"
+            yield f"return leaf_lines({_tensordict(step['as'], kinds)});"
         case "wait":
             yield f"return wait({_variable(args['works'])});"
         case "c10d_result":
@@ -178,10 +199,22 @@ def _body(step: Step, index: int, kinds: Mapping[str, str]) -> Iterator[str]:
         case "init_remote":
             yield f"tdref::init_remote(self.world, {td}, {_options(args)});"
             yield done
-        case "from_remote_init":
-            call = f"tdref::from_remote_init(self.world, {_options(args)})"
+        case "from_remote_init" | "scatter":
+            call = f"tdref::{op}(self.world, {_options(args, kinds)})"
             yield f"{_variable(step['as'])} = {call};"
             yield 'return std::string("returned a tensordict");'
+        case "broadcast":
+            call = f"tdref::broadcast(self.world, {td}, {_options(args)})"
+            yield f"{_variable(step['as'])} = held({call});"
+            yield 'return std::string("returned a tensordict");'
+        case "all_gather":
+            name = _variable(step["as"])
+            yield f"{name} = tdref::all_gather(self.world, {td}, {_options(args)});"
+            yield f'return "returned " + std::to_string({name}.size()) + " tensordicts";'
+        case "all_reduce" | "reduce":
+            options = _options(args, order=_OF_REDUCE if op == "reduce" else ARGUMENTS)
+            call = f"tdref::{op}(self.world, {td}, {options})"
+            yield f"return kept({call}, {_works(step, index)});"
         case "c10d_gather_buffers":
             yield from _gather_buffers(args)
         case _:
@@ -224,24 +257,60 @@ def _group_named(args: dict[str, Any]) -> str:
     return f"self.groups.at({json.dumps(args.get('group', DEFAULT_GROUP))})"
 
 
-def _options(args: dict[str, Any]) -> str:
-    given = [name for name in ARGUMENTS if name in args and name != "td"]
-    return f"{{{', '.join(f'.{name} = {_option(args, name)}' for name in given)}}}"
+def _options(
+    args: dict[str, Any], kinds: Mapping[str, str] | None = None, order: Sequence[str] = ARGUMENTS
+) -> str:
+    """Writes the struct of options; C++ wants its fields in their `order`."""
+    given = [name for name in order if name in args and name != "td"]
+    fields = (f".{name} = {_option(args, name, kinds or {})}" for name in given)
+    return f"{{{', '.join(fields)}}}"
 
 
-def _option(args: dict[str, Any], name: str) -> str:
-    return _group_named(args) if name == "group" else json.dumps(args[name])
+def _option(args: dict[str, Any], name: str, kinds: Mapping[str, str]) -> str:
+    match name:
+        case "group":
+            return _group_named(args)
+        case "op":
+            return f"c10d::ReduceOp::{args['op']}"
+        case "device":
+            return f"at::Device({json.dumps(args['device'])})"
+        case "tensordicts":
+            held = (f"tdref::AnyTensorDict({_tensordict(td, kinds)})" for td in args["tensordicts"])
+            return f"{_SEVERAL}{{{', '.join(held)}}}"
+    return json.dumps(args[name])
+
+
+def _index(index: Sequence[int | Sequence[int]]) -> str:
+    items = (
+        str(item) if isinstance(item, int) else f"tdref::Slice{{{item[0]}, {item[1]}}}"
+        for item in index
+    )
+    return f"{{{', '.join(items)}}}"
 
 
 def _variable(name: str | None) -> str:
     return identifier(name, _WORDS.__contains__)
 
 
-def _tensordict(name: str | None, kinds: Mapping[str, str]) -> str:
-    """Writes the tensordict that a variable holds."""
+def _tensordict(name: str, kinds: Mapping[str, str]) -> str:
+    """Writes the tensordict that a variable holds, or one of a list that it holds."""
     variable = _variable(name)
+    made, _, number = name.rpartition(".")
+    if variable not in kinds and kinds.get(_variable(made)) == _SEVERAL:
+        return f"*{_variable(made)}.at({number})"
     held = {_STACK: f"*{variable}", _TENSORCLASS: f"*{variable}", _ANY: f"*{variable}.value()"}
-    return held.get(kinds[variable], variable)
+    return held.get(_kind(name, kinds), variable)
+
+
+def _kind(name: str, kinds: Mapping[str, str]) -> str:
+    """Errors  NotInCppError: what would be held under this name is none of the script's."""
+    made = name.rpartition(".")[0]
+    if kinds.get(_variable(made)) == _SEVERAL:
+        return _ANY
+    kind = kinds.get(_variable(name))
+    if kind is None or kind in ("tdref::Works", _SEVERAL):
+        raise NotInCppError(f"in C++, what is kept as {name} is no tensordict of its own")
+    return kind
 
 
 def _works(step: Step, index: int) -> str:

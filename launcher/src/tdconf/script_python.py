@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from string import Template
 
+from tdconf.build import linked_python
 from tdconf.described import (
     ARGUMENTS,
     Case,
@@ -18,15 +19,18 @@ from tdconf.described import (
     Step,
     document_step,
     identifier,
+    numbered,
     outcomes_of,
     status_of_script,
     waits_of,
 )
-from tdconf.layout import Layout
-from tdconf.programs import WIDEST, seen
+from tdconf.layout import Layout, from_here
+from tdconf.programs import WIDEST, index_text, seen
+from tdconf.python_checks import checks
 from tdconf.python_values import value
 
 _TEMPLATES = Path(__file__).parent / "templates"
+_COMPARED = "elements, non-tensor data, keys and batch sizes are compared, and nothing else"
 _DEFINITION = re.compile(r"^(?:async def|def|class) (\w+)", re.MULTILINE)
 _IMPORTED = (
     "LazyStackedTensorDict",
@@ -44,17 +48,22 @@ _PACKAGES = {"persistent": "h5py", "open_pipe": "ucxx"}
 _PIPES = "\nPIPES = []  # closed when every rank is done"
 _CLOSING = "\n    for pipe in PIPES:\n        pipe.close()"
 _TAKEN = {"step", "say", "described", "play", "main", "torch", "dist", "store", "wait", *_IMPORTED}
+_TAKEN |= {"GROUPS", "slice", "differences"}
 
 
-def write(_layout: Layout, case: Case, folder: Path, name: str) -> str:
+def write(layout: Layout, case: Case, folder: Path, name: str) -> str:
     """Writes NAME.py into `folder`, and says how to run it."""
-    path = folder / f"{name}.py"
-    path.write_text(program(case, path.name), encoding="utf-8")
-    return f"python {shlex.quote(str(path))}"
+    path, python = folder / f"{name}.py", linked_python(layout)
+    command = shlex.join([str(python), str(path.absolute())])
+    path.write_text(program(case, command), encoding="utf-8")
+    return shlex.join([str(from_here(python)), str(path)])
 
 
-def program(case: Case, file: str) -> str:
-    """Returns the program: a function for each rank, a process for each function."""
+def program(case: Case, command: str) -> str:
+    """Returns the program: a function for each rank, a process for each function.
+
+    `command` is what to type for it.
+    """
     ranks = "\n\n\n".join(_rank(case, rank) for rank in range(case["world"]))
     known = _helpers()
     used = _needed(known, f"{ranks}{_groups(case['groups'])}")
@@ -63,8 +72,8 @@ def program(case: Case, file: str) -> str:
     return Template(frame).substitute(
         name=case["name"],
         says=textwrap.fill(case["says"], WIDEST),
-        status=textwrap.fill(status_of_script(case), WIDEST),
-        file=file,
+        status=textwrap.fill(status_of_script(case, _COMPARED), WIDEST),
+        command=command,
         packages=_packages(used),
         pipes=_PIPES if "open_pipe" in used else "",
         closing=_CLOSING if "open_pipe" in used else "",
@@ -108,9 +117,12 @@ def _packages(used: set[str]) -> str:
 
 def _imports(code: str) -> str:
     standard = ["import multiprocessing", "import os", "import sys", "import tempfile"]
-    standard += ["import time", "from datetime import timedelta"]
+    standard += ["import time"]
     if "math." in code:
         standard.insert(0, "import math")
+    if "types." in code:
+        standard.append("import types")
+    standard.append("from datetime import timedelta")
     names = [name for name in _IMPORTED if re.search(rf"\b{name}\b", code)]
     tensordict = "".join(f"    {name},\n" for name in names)
     lines = [*standard, "", "import torch", "import torch.distributed as dist"]
@@ -144,12 +156,14 @@ def _rank(case: Case, rank: int) -> str:
     program = case["programs"][rank]
     if not program:
         return f"{lines[0]}\n    pass"
-    for index, step in enumerate(program):
-        lines += [f"    {line}" for line in _step(case, rank, index, step)]
+    for index in range(len(program)):
+        lines += [f"    {line}" for line in _step(case, rank, index)]
     return "\n".join(lines)
 
 
-def _step(case: Case, rank: int, index: int, step: Step) -> Iterator[str]:
+def _step(case: Case, rank: int, index: int) -> Iterator[str]:
+    program = case["programs"][rank]
+    step = program[index]
     for text in seen(step, document_step(case, rank, index)):
         yield from textwrap.wrap(f"# => {text}", WIDEST, subsequent_indent="#    ")
     op, args = step["op"], step["args"]
@@ -162,22 +176,28 @@ def _step(case: Case, rank: int, index: int, step: Step) -> Iterator[str]:
     more = f", after={waits}" if waits else ""
     if (outcomes := outcomes_of(case, step)) != ["return"]:
         more += f", may={outcomes}"
-    call = _call(step)
-    if "\n" in call:
+    if must := checks(case, step):
+        listed = "".join(f"    {check},\n" for check in must)
+        more += f", must=[\n{listed}]"
+    call = _call(step, program)
+    if "\n" in call + more:
         yield from f'{start}step({index + 1}, "{op}", lambda: {call}{more})'.splitlines()
     else:
         yield f'{start}step({index + 1}, "{op}", lambda: {call}{more})'
 
 
-def _call(step: Step) -> str:
+def _call(step: Step, program: Sequence[Step]) -> str:
     op, args = step["op"], step["args"]
+    td = _held(args["td"], program) if "td" in args else ""
     match op:
         case "make":
             return value(args["tree"])
         case "snapshot":
-            return _variable(args["td"])
+            return td
         case "consolidate":
-            return f"{_variable(args['td'])}.consolidate(metadata=True)"
+            return f"{td}.consolidate(metadata=True)"
+        case "getitem":
+            return f"{td}[{index_text(args['index'])}]"
         case "wait":
             return f"wait({_variable(args['works'])})"
         case "close_pipe":
@@ -185,19 +205,30 @@ def _call(step: Step) -> str:
         case "c10d_result":
             return f"{_variable(args['works'])}_tensor"
     given = [name for name in ARGUMENTS if name in args and name not in ("td", "tensor")]
-    named = [_argument(op, name, args[name]) for name in given]
+    named = [_argument(op, name, args[name], program) for name in given]
     if op == "from_remote_init":
         return f"TensorDict.{op}({', '.join(named)})"
     if not op.startswith("c10d_") and op != "open_pipe":
-        return f"{_variable(args['td'])}.{op}({', '.join(named)})"
+        return f"{td}.{op}({', '.join(named)})"
     if "tensor" in args:
         tensor = f"{_variable(step['as'])}_tensor" if op == "c10d_irecv" else value(args["tensor"])
         named.insert(0, tensor)
     return f"{op}({', '.join(named)})"
 
 
-def _argument(op: str, name: str, item: object) -> str:
+def _held(name: str, program: Sequence[Step]) -> str:
+    """Writes what is held under a name: a variable, or one of a list that a variable holds."""
+    several = numbered(name, program)
+    return _variable(name) if several is None else f"{_variable(several[0])}[{several[1]}]"
+
+
+def _argument(op: str, name: str, item: object, program: Sequence[Step]) -> str:
     match name:
+        case "op":
+            return f"op=dist.ReduceOp.{item}"
+        case "tensordicts":
+            assert isinstance(item, list)
+            return f"tensordicts=[{', '.join(_held(held, program) for held in item)}]"
         case "group":
             return f"group=GROUPS[{json.dumps(item)}]"
         case "pipe":

@@ -94,6 +94,8 @@ def _returned(start: str, value: Line) -> list[str]:
             return [f"{start} returned {value['works']} works"]
         case "value":
             return [f"{start} returned {value['name']}"]
+        case "values":
+            return [f"{start} returned {', '.join(value['names']) or 'an empty list'}"]
         case "tensor":
             return [f"{start} returned {shown(value['tensor'], _ELEMENTS_SHOWN)}"]
         case "snapshot":

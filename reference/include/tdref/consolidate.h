@@ -39,7 +39,9 @@ Value consolidated_metadata(const TensorDictBase& td);
 /// Builds the tensordict that `metadata` describes, as views into `storage`, which comes from
 /// another process.
 ///
-/// Shapes  storage is uint8[total bytes], contiguous.
+/// Shapes  storage is uint8[total bytes], contiguous. It may hold more than the leaves: a tensordict
+///         taken out of a rebuilt one is described within the storage of the whole, and travels
+///         with it.
 /// Errors  c10::ValueError: metadata of another form, an unknown class or dtype, or a leaf that
 ///         does not lie within the storage, is not aligned to its elements, overlaps another leaf
 ///         or does not begin with the batch size.

@@ -17,6 +17,12 @@ class KeyError : public c10::Error {
   using c10::Error::Error;
 };
 
+/// Reports what Python reports as OSError: a file that cannot be opened, read, written or mapped.
+class OSError : public c10::Error {
+ public:
+  using c10::Error::Error;
+};
+
 }  // namespace tdref
 
 /// Throws `error_type` (a c10::Error constructible from a location and a message) unless

@@ -13,10 +13,16 @@ struct FromRemoteInitOptions {
   std::optional<int> src = std::nullopt;
   /// The default group if not given.
   std::optional<Group> group = std::nullopt;
+  /// Where the result is, and without use_broadcast what the metadata goes through; only the CPU is
+  /// served.
+  std::optional<at::Device> device = std::nullopt;
+  /// Whether the sender passes it: then it is the part of a receiver in broadcast().
+  bool use_broadcast = false;
 };
 
 /// Receives what init_remote() sends, and returns it as a new consolidated tensordict, into which
-/// recv() with `consolidated` receives the next batches.
+/// recv() with `consolidated` receives the next batches. With use_broadcast, Wire and Peer are as in
+/// broadcast(), and so are the errors beside those of src.
 ///
 /// Wire    as init_remote().
 /// Shapes  those of the sender; so are the class (a lazy stack stays one, and so does a
@@ -30,7 +36,7 @@ struct FromRemoteInitOptions {
 /// Blocks  until all messages have arrived, at most the group's timeout.
 /// Errors  c10::TypeError: no src. Before anything is received, c10::ValueError: no such rank; this
 ///         rank itself; not a member; a standalone group; and, where both ranks compare, as
-///         init_remote().
+///         init_remote(). c10::NotImplementedError: another device than the CPU.
 ///         Then, c10::ValueError: a pickle that unpickle_value() refuses, a leaf that metadata
 ///         describes wrongly, or sizes that cannot be true or cannot be allocated, whereupon the
 ///         peer waits for its timeout.

@@ -34,9 +34,10 @@ struct GatherAndStackOptions {
 ///         of lazy stacks on dst may receive rows with ragged members; see update_in_place().
 /// Peer    every rank of the group calls it with the same dst.
 /// Blocks  until every rank has called it, at most the group's timeout.
-/// Errors  before any message, c10::ValueError: no such dst, not a member, a standalone group. The
-///         other ranks are then told nothing and wait for their timeout, unless they find the same.
-///         c10::ValueError on all ranks alike: a header that makes no sense.
+/// Errors  before any message, on all ranks if all compare (GroupOptions), c10::ValueError: no such
+///         dst, not a member, a standalone group, ranks that mean different things.
+///         c10::ValueError on all ranks alike: a header that makes no sense, names metadata of more
+///         than 64 MiB, or a message of more bytes than this machine has memory for each rank.
 ///         After all messages, so that no other rank waits: on dst, c10::Error, and nothing is
 ///         written: a number of rows other than size - 1, a group of one rank, rows that differ in
 ///         keys, shapes or batch size or hold jagged leaves, a row that is not a tensordict, a leaf

@@ -11,10 +11,12 @@
 #include <string>
 #include <torch/csrc/distributed/c10d/Backend.hpp>
 #include <torch/csrc/distributed/c10d/Store.hpp>
+#include <torch/csrc/distributed/c10d/Types.hpp>
 #include <vector>
 
 namespace tdref {
 
+class CollectiveAgreement;
 class Conversation;
 
 /// The ranks that communicate. A shared handle: copies are the same group.
@@ -58,9 +60,27 @@ class Group {
   std::vector<at::Tensor> all_gather(const at::Tensor& tensor) const;
   /// Returns the tensors of all ranks, by group rank, on rank `group_dst`, and nothing elsewhere.
   std::vector<at::Tensor> gather(const at::Tensor& tensor, int group_dst) const;
+  /// Writes the tensor of rank `group_src` into that of every other rank, which has its shape and
+  /// dtype. All are contiguous.
+  void broadcast(const at::Tensor& tensor, int group_src) const;
+  /// Writes the n-th of the tensors that rank `group_src` gives into `tensor` of group rank n;
+  /// elsewhere `tensors` is empty. All are contiguous, of one shape and dtype.
+  void scatter(const at::Tensor& tensor,
+               const std::vector<at::Tensor>& tensors,
+               int group_src) const;
+
+  /// Posts the reduction of the tensors of all ranks, in place, on every rank. The tensor is
+  /// contiguous, and of a dtype that gloo reduces with `op`; the caller has checked both.
+  Work all_reduce(const at::Tensor& tensor, const c10d::ReduceOp& op) const;
+  /// As all_reduce(), but only rank `group_dst` holds the result; elsewhere the elements are then
+  /// undefined.
+  Work reduce(const at::Tensor& tensor, int group_dst, const c10d::ReduceOp& op) const;
 
   /// Returns what compares the two ends of a transfer with this rank; null where nothing does.
   std::shared_ptr<Conversation> conversation_with(int group_rank) const;
+  /// Returns what compares the collectives of all ranks before anything of one is sent; null where
+  /// nothing does.
+  std::shared_ptr<CollectiveAgreement> collectives() const;
 
   using BackendWrapper =
       std::function<c10::intrusive_ptr<c10d::Backend>(c10::intrusive_ptr<c10d::Backend>)>;
@@ -86,8 +106,9 @@ struct GroupOptions {
   std::string backend = "gloo";
   std::chrono::milliseconds timeout = std::chrono::minutes(5);
   /// Whether the two ends of a transfer compare keys, dtypes and shapes before anything is sent,
-  /// wherever the other rank does so too: a rank that does not, or is another implementation, is
-  /// served as if it were false. It costs one round trip for each transfer and a second connection.
+  /// wherever the other rank does so too, and the ranks of a collective what they mean by it, where
+  /// all do: a rank that does not, or is another implementation, is served as if it were false. It
+  /// costs one round trip for each transfer or collective and a second connection.
   /// With TORCH_GLOO_LAZY_INIT=1 in the environment nothing is compared: a rank that connects late
   /// cannot know which others compare.
   bool agree_on_structure = true;

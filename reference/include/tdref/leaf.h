@@ -4,6 +4,7 @@
 #include <ATen/core/Tensor.h>
 #include <tdref/value.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -42,6 +43,8 @@ struct NonTensor {
   Value data;
   /// Whether `data` is a list that has one datum for each row of the first batch dimension.
   bool stacked = false;
+  /// How many more batch dimensions the list has rows for: those of a stack of stacks are lists.
+  std::size_t nested_stacks = 0;
 
   bool operator==(const NonTensor&) const = default;
 };

@@ -13,10 +13,10 @@ class Observer {
  public:
   virtual ~Observer() = default;
 
-  /// A transfer is about to be announced to its other end, which may never come; see
-  /// tdref/announcement.h. What is returned is let go just before its messages are posted, or when
-  /// they never will be, before anybody learns of that: by any thread, which holds locks, so that
-  /// letting it go must not call the library.
+  /// A transfer is about to be announced to its other end, or a collective to the other ranks, which
+  /// may never come; see tdref/announcement.h. What is returned is let go once all its messages are
+  /// posted, or when they never will be, before this rank learns of either: by any thread, which
+  /// holds locks, so that letting it go must not call the library.
   virtual std::shared_ptr<void> announced(const Announcement& announcement) = 0;
 
   /// An object became this many bytes that are to travel: a tensordict, or the metadata of one.

@@ -2,13 +2,17 @@
 #pragma once
 
 #include <ATen/core/Tensor.h>
+#include <c10/util/strides.h>
 
 namespace tdref {
 
 /// Returns the elements as they travel: in row-major order, conjugated and negated where the tensor
 /// only says so. Shares the memory of a tensor that has them in this form, and has no history.
 inline at::Tensor row_major(const at::Tensor& tensor) {
-  return tensor.detach().resolve_conj().resolve_neg().contiguous();
+  const auto elements = tensor.detach().resolve_conj().resolve_neg().contiguous();
+  // One element, or none, counts as contiguous with any strides, which no view of bytes has.
+  return elements.as_strided(
+      elements.sizes(), c10::contiguous_strides(elements.sizes()), elements.storage_offset());
 }
 
 }  // namespace tdref

@@ -21,7 +21,9 @@ inline void check_depth(int depth) {
 /// in two bytes each time, or of a file, which HDF5 may compress.
 class CopyBudget {
  public:
-  explicit CopyBudget(std::size_t bytes) : left_(kGrowth * (bytes + 1)) {}
+  explicit CopyBudget(std::size_t bytes) : left_(most(bytes)) {}
+
+  static constexpr std::size_t most(std::size_t bytes) { return kGrowth * (bytes + 1); }
 
   void spend(std::size_t bytes) {
     TORCH_CHECK_VALUE(bytes <= left_,

@@ -8,6 +8,7 @@
 
 #include "codec/dtype_names.h"
 #include "codec/layout.h"
+#include "tree/non_tensor.h"
 #include "tree/visit.h"
 #include "tree/walk.h"
 
@@ -62,7 +63,7 @@ class MetadataWriter {
       } else if (const auto* below = value.nested()) {
         nested.emplace_back(nested_key(key), describe_below(*below));
       } else if (value.non_tensor()->stacked) {
-        nested.emplace_back(nested_key(key), describe_stack(td, *value.non_tensor()));
+        nested.emplace_back(nested_key(key), describe_stack(td, *value.non_tensor(), 0));
       } else {
         non_tensors.emplace_back(
             key,
@@ -149,23 +150,29 @@ class MetadataWriter {
     leaves.emplace_back(offsets_key(key), std::move(offsets));
   }
 
-  // Members are numbered, each without the first batch dimension.
-  Value describe_stack(const TensorDict& td, const NonTensor& stack) const {
-    const auto member_batch = int_list(c10::IntArrayRef(td.batch_size()).slice(1));
-    const auto* members = stack.data.get_if<Value::List>();
+  // Members are numbered, each without the batch dimension `dim` and those before it.
+  Value describe_stack(const TensorDict& td, const NonTensor& stack, std::size_t dim) const {
+    const auto member_batch = int_list(c10::IntArrayRef(td.batch_size()).slice(dim + 1));
+    const auto rows = stack.data.get_if<Value::List>()->size();
     Value::Dict non_tensors;
-    for (std::size_t i = 0; i < members->size(); ++i) {
-      non_tensors.emplace_back(
-          member_key(i), Value::Tuple{{(*members)[i], member_batch, device_text(td.device())}});
+    Value::Dict stacks;
+    for (std::size_t i = 0; i < rows; ++i) {
+      const auto row = row_of(stack, i);
+      if (row.stacked) {
+        stacks.emplace_back(member_key(i), describe_stack(td, row, dim + 1));
+      } else {
+        non_tensors.emplace_back(member_key(i),
+                                 Value::Tuple{{row.data, member_batch, device_text(td.device())}});
+      }
     }
     const auto names = names_list(td);
     return assemble("NonTensorStack",
                     std::move(non_tensors),
                     {},
                     Value::Dict{{"stack_dim", 0},
-                                {"stack_dim_name", names.get_if<Value::List>()->front()},
+                                {"stack_dim_name", (*names.get_if<Value::List>())[dim]},
                                 {"is_locked", was_locked_}},
-                    {});
+                    std::move(stacks));
   }
 
   const at::Tensor& storage_;

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "codec/rebuild.h"
+
 #include <tdref/consolidate.h>
 
 #include <algorithm>
 #include <utility>
 
+#include "codec/class_text.h"
 #include "codec/layout.h"
 #include "codec/leaf_metadata.h"
 #include "codec/limits.h"
@@ -11,6 +14,7 @@
 #include "codec/untrusted.h"
 #include "codec/value_fields.h"
 #include "tree/jagged.h"
+#include "tree/non_tensor.h"
 #include "tree/walk.h"
 
 namespace tdref {
@@ -27,6 +31,9 @@ class Rebuilder {
       return TensorClass(*tensorclass, plain(metadata, depth));
     }
     const auto& cls = text(value, "a class");
+    if (const auto tensorclass = class_of_text(cls)) {  // as files have it
+      return TensorClass(*tensorclass, plain(metadata, depth));
+    }
     if (cls == "LazyStackedTensorDict") {
       return lazy_stack(metadata, depth);
     }
@@ -101,13 +108,12 @@ class Rebuilder {
         key == offsets_key(name), "metadata has '", key, "', which is no part of a jagged leaf");
     jagged.offsets = leaf(key, value);
     jagged.ragged_idx = integer(value.sequence()->back(), "ragged_idx");
-    check_rows(jagged);
     return name;
   }
 
   Entry nested(const Value& metadata, int depth) {
     if (any_field(metadata, "cls") == Value("NonTensorStack")) {
-      return NonTensor{non_tensor_stack(metadata, depth), true};
+      return non_tensor_stack(metadata, depth);
     }
     return tensordict(metadata, depth);
   }
@@ -119,21 +125,37 @@ class Rebuilder {
     return (*fields)[0];
   }
 
-  Value non_tensor_stack(const Value& metadata, int depth) {
+  NonTensor non_tensor_stack(const Value& metadata, int depth) {
     check_depth(depth);
     check_stack_dim_is_first(metadata);
-    const auto& non_tensors = any_field(metadata, "non_tensors");
-    Value::List members;
-    for (std::size_t i = 0;; ++i) {
-      const auto key = std::to_string(i);
-      if (const auto* member = non_tensors.find(key)) {
-        members.push_back(non_tensor_data(*member));
-      } else if (const auto* stack = metadata.find(key)) {
-        members.push_back(non_tensor_stack(*stack, depth + 1));
+    const auto& data = field<Value::Dict>(metadata, "non_tensors");
+    const auto stacks = nested_of(metadata);
+    auto datum = data.begin();
+    auto stack = stacks.begin();
+    std::vector<NonTensor> members;
+    while (datum != data.end() || stack != stacks.end()) {
+      const Value key(member_key(members.size()));
+      if (datum != data.end() && datum->first == key) {
+        members.push_back({non_tensor_data((datum++)->second)});
       } else {
-        return members;
+        TORCH_CHECK_VALUE(stack != stacks.end() && (*stack)->first == key,
+                          "metadata lacks member ",
+                          members.size(),
+                          " of a stack of non-tensor data, or has it behind a later one");
+        members.push_back(non_tensor_stack((*stack++)->second, depth + 1));
       }
     }
+    return stack_data(members);
+  }
+
+  static std::vector<const Value::Dict::value_type*> nested_of(const Value& metadata) {
+    std::vector<const Value::Dict::value_type*> nested;
+    for (const auto& item : *metadata.get_if<Value::Dict>()) {
+      if (!is_about_the_level(text(item.first, "a key"), item.second)) {
+        nested.push_back(&item);
+      }
+    }
+    return nested;
   }
 
   static void check_stack_dim_is_first(const Value& metadata) {
@@ -189,7 +211,7 @@ class Rebuilder {
 
 }  // namespace
 
-AnyTensorDict rebuild(const Value& metadata, const at::Tensor& storage) {
+AnyTensorDict rebuild_unread(const Value& metadata, const at::Tensor& storage) {
   TORCH_CHECK_VALUE(
       storage.scalar_type() == at::kByte && storage.dim() == 1 && storage.is_contiguous(),
       "a consolidated storage is a contiguous uint8 tensor of one dimension");
@@ -201,6 +223,12 @@ AnyTensorDict rebuild(const Value& metadata, const at::Tensor& storage) {
     td->set_consolidated({storage, locked != nullptr && *locked == Value(true)});
     return td;
   });
+}
+
+AnyTensorDict rebuild(const Value& metadata, const at::Tensor& storage) {
+  auto td = rebuild_unread(metadata, storage);
+  check_rows(*td);
+  return td;
 }
 
 }  // namespace tdref

@@ -9,6 +9,8 @@
 #include "codec/untrusted.h"
 #include "codec/value_fields.h"
 #include "codec/value_pickle.h"
+#include "tree/non_tensor.h"
+#include "tree/tensorclass.h"
 
 namespace tdref {
 namespace {
@@ -87,30 +89,9 @@ class TensorDictReader {
                         "the pickle has a tensorclass with a field outside of its tensordict; "
                         "allowed is None");
     }
-    budget_.spend(cls->module.size() + cls->name.size());
     return of_class({std::string(cls->module), std::string(cls->name)},
-                    read(objects_.field(state, "tensordict"), depth + 1));
-  }
-
-  // Tensorclasses that Python stacks lazily are a tensorclass of a lazy stack there.
-  AnyTensorDict of_class(const PythonClass& cls, const AnyTensorDict& contents) {
-    if (const auto* items = contents->as<TensorDict>()) {
-      return TensorClass(cls, *items);
-    }
-    const auto* stack = contents->as<LazyStackedTensorDict>();
-    TORCH_CHECK_VALUE(stack != nullptr,
-                      "the pickle has a tensorclass of another tensordict; allowed are TensorDict "
-                      "and LazyStackedTensorDict");
-    std::vector<AnyTensorDict> members;
-    for (const auto& member : stack->members()) {
-      budget_.spend(kEntryBytes + cls.module.size() + cls.name.size());
-      members.push_back(of_class(cls, member));
-    }
-    LazyStackedTensorDict result(std::move(members), stack->stack_dim(), stack->stack_dim_name());
-    if (stack->is_locked()) {
-      result.lock();
-    }
-    return result;
+                    read(objects_.field(state, "tensordict"), depth + 1),
+                    [&] { budget_.spend(kEntryBytes + cls->module.size() + cls->name.size()); });
   }
 
   static bool is_tensordict_call(const Global& callee) {
@@ -154,14 +135,13 @@ class TensorDictReader {
       return tensors_.read_jagged(id);
     }
     if (callee != nullptr && callee->module == kOfTensordict) {
-      const bool is_stack = callee->name == "NonTensorStack";
-      return NonTensor{read_data(id, depth), is_stack};
+      return read_data(id, depth);
     }
     return tensors_.read(id);
   }
 
   // NonTensorData or NonTensorStack
-  Value read_data(ObjectId id, int depth) {
+  NonTensor read_data(ObjectId id, int depth) {
     check_depth(depth);
     const auto* callee = objects_.callee(id);
     const auto state = objects_.get<PickleObject::Call>(id, "non-tensor data").state;
@@ -169,19 +149,19 @@ class TensorDictReader {
                       "the pickle has non-tensor data of another form");
     if (callee->name == "NonTensorStack") {
       check_stacked_along_first(*state);
-      Value::List members;
+      std::vector<NonTensor> members;
       for (const auto member :
            objects_.sequence(objects_.field(*state, "tensordicts"), "a stack")) {
         members.push_back(read_data(member, depth + 1));
       }
-      return members;
+      return stack_data(members);
     }
     TORCH_CHECK_VALUE(callee->name == "NonTensorData",
                       "the pickle holds a tensordict.tensorclass.",
                       callee->name,
                       "; allowed are NonTensorData and NonTensorStack");
-    return to_value(
-        objects_, objects_.field(objects_.field(*state, "non_tensordict"), "data"), budget_);
+    return {to_value(
+        objects_, objects_.field(objects_.field(*state, "non_tensordict"), "data"), budget_)};
   }
 
   void check_stacked_along_first(ObjectId state) const {

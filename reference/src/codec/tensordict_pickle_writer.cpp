@@ -8,6 +8,7 @@
 #include "codec/persistent_pickle.h"
 #include "codec/tensor_pickle.h"
 #include "codec/value_pickle.h"
+#include "tree/non_tensor.h"
 #include "tree/visit.h"
 #include "tree/walk.h"
 
@@ -133,7 +134,7 @@ class TensorDictWriter {
     } else if (const auto* nested = entry.nested()) {
       write(*nested);
     } else if (entry.non_tensor()->stacked) {
-      write_stack(parent, *entry.non_tensor()->data.get_if<Value::List>());
+      write_stack(*entry.non_tensor(), parent.batch_size(), parent.device());
     } else {
       write_data(entry.non_tensor()->data, parent.batch_size(), parent.device());
     }
@@ -158,18 +159,22 @@ class TensorDictWriter {
     writer_.end_object();
   }
 
-  void write_stack(const TensorDict& parent, const Value::List& members) {
+  void write_stack(const NonTensor& stack,
+                   c10::IntArrayRef batch_size,
+                   const std::optional<at::Device>& device) {
     writer_.begin_object("tensordict.tensorclass", "NonTensorStack");
     writer_.text("_is_locked");
     writer_.none();
     writer_.text("stack_dim");
     writer_.integer(0);
     writer_.text("_batch_size");
-    write_sizes(writer_, parent.batch_size());
+    write_sizes(writer_, batch_size);
     writer_.text("tensordicts");
     writer_.begin_list();
-    for (const auto& member : members) {
-      write_data(member, c10::IntArrayRef(parent.batch_size()).slice(1), parent.device());
+    for (std::size_t i = 0; i < stack.data.get_if<Value::List>()->size(); ++i) {
+      const auto row = row_of(stack, i);
+      row.stacked ? write_stack(row, batch_size.slice(1), device)
+                  : write_data(row.data, batch_size.slice(1), device);
     }
     writer_.end_list();
     write_hooks();

@@ -52,6 +52,10 @@ Agreement::Agreement(const Members& members, std::chrono::milliseconds timeout)
           Conversation::Names{.self = self_name, .peer = members.names[group_rank]});
     }
   }
+  if (ranks.size() == members.names.size()) {
+    collectives_ =
+        std::make_shared<CollectiveAgreement>(connection, members.names, members.group_rank);
+  }
 }
 
 std::shared_ptr<Conversation> Agreement::with(int group_rank) const {
@@ -63,6 +67,9 @@ void Agreement::close() {
     if (conversation) {
       conversation->close();
     }
+  }
+  if (collectives_) {
+    collectives_->close();
   }
 }
 

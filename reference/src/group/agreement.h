@@ -9,12 +9,14 @@
 #include <torch/csrc/distributed/c10d/Store.hpp>
 #include <vector>
 
+#include "group/collective_agreement.h"
 #include "group/conversation.h"
 
 namespace tdref {
 
-/// Lets the two ends of a transfer find out that they mean different things before anything
-/// travels, where both are ranks of this library that asked for it. Nobody else notices anything.
+/// Lets ranks find out that they mean different things before anything travels, where they are ranks
+/// of this library that asked for it: the two ends of a transfer if both are, all ranks of a
+/// collective if all are. Nobody else notices anything.
 ///
 /// Wire    each such rank sets the key "tdref/agrees/RANK" in the group's store before it connects
 ///         the group, which nobody finishes before all have begun; those that find each other there
@@ -44,10 +46,15 @@ class Agreement {
   /// Returns the conversation with a rank; null if one of the two does not compare.
   std::shared_ptr<Conversation> with(int group_rank) const;
 
+  /// Returns what compares the collectives of all ranks; null if one of them does not compare, and
+  /// where there is only one.
+  std::shared_ptr<CollectiveAgreement> collectives() const { return collectives_; }
+
   void close();
 
  private:
   std::vector<std::shared_ptr<Conversation>> conversations_;  // by group rank
+  std::shared_ptr<CollectiveAgreement> collectives_;
 };
 
 }  // namespace tdref

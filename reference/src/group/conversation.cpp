@@ -19,7 +19,6 @@ namespace {
 constexpr int kHeaderTag = 0;
 constexpr int kTextTag = 1;
 constexpr std::int64_t kHeaderLength = 5;
-constexpr std::int64_t kMaxTextBytes = std::int64_t{1} << 30;
 // A rank may say nothing for as long as it likes; it is the transfers that have deadlines.
 constexpr std::chrono::milliseconds kForever = std::chrono::hours(24 * 365);
 
@@ -42,31 +41,6 @@ std::optional<T> take_oldest(std::map<Key, std::deque<T>>& queues, const Key& ke
   }
   return oldest;
 }
-
-/// Waits for the posting, then for the message.
-class AgreedWork : public Work::State {
- public:
-  AgreedWork(std::shared_ptr<Conversation> conversation,
-             std::shared_ptr<PendingTransfer> transfer,
-             std::size_t index,
-             std::chrono::milliseconds timeout)
-      : conversation_(std::move(conversation)),
-        transfer_(std::move(transfer)),
-        index_(index),
-        timeout_(timeout) {}
-
-  void wait(std::optional<std::chrono::milliseconds> timeout) override {
-    const auto deadline = std::chrono::steady_clock::now() + timeout.value_or(timeout_);
-    auto works = conversation_->posted(*transfer_, timeout.value_or(timeout_));
-    works.at(index_).wait(time_left(deadline));
-  }
-
- private:
-  std::shared_ptr<Conversation> conversation_;
-  std::shared_ptr<PendingTransfer> transfer_;
-  std::size_t index_;
-  std::chrono::milliseconds timeout_;
-};
 
 }  // namespace
 
@@ -130,7 +104,7 @@ Note Conversation::receive() {
   const auto bytes = numbers[4];
   TORCH_CHECK_VALUE(is_known(kind) && is_known(side) && first_tag >= 0 &&
                         first_tag <= std::numeric_limits<int>::max() && bytes >= 0 &&
-                        bytes <= kMaxTextBytes,
+                        bytes <= kMaxNoteBytes,
                     "a note that makes no sense: ",
                     c10::ArrayRef<std::int64_t>(numbers, kHeaderLength));
   const auto text = at::empty({bytes}, at::kByte);
@@ -173,16 +147,16 @@ void Conversation::deliver(const Note& note) {
 }
 
 Conversation::Post Conversation::settle(PendingTransfer& transfer, const Note& theirs) {
-  return transfer.settle({transfer.note(), names_.self}, {theirs, names_.peer});
+  return transfer.settle(difference({transfer.note(), names_.self}, {theirs, names_.peer}));
 }
 
 void Conversation::send(const Note& note) {
   const auto bytes = static_cast<std::int64_t>(note.text.size());
-  TORCH_CHECK_VALUE(bytes <= kMaxTextBytes,
+  TORCH_CHECK_VALUE(bytes <= kMaxNoteBytes,
                     "a structure of ",
                     bytes,
                     " bytes is too large to be compared; allowed are ",
-                    kMaxTextBytes,
+                    kMaxNoteBytes,
                     ". Open the group with agree_on_structure = false");
   Messages messages;
   messages.push_back(send_message(at::tensor({static_cast<std::int64_t>(note.kind),
@@ -291,12 +265,12 @@ Works works_of(const std::shared_ptr<Conversation>& conversation,
                const std::shared_ptr<PendingTransfer>& transfer,
                std::size_t count,
                std::chrono::milliseconds timeout) {
-  Works works;
-  works.reserve(count);
-  for (std::size_t index = 0; index < count; ++index) {
-    works.emplace_back(std::make_shared<AgreedWork>(conversation, transfer, index, timeout));
-  }
-  return works;
+  return works_from(
+      [conversation, transfer](std::chrono::milliseconds left) {
+        return conversation->posted(*transfer, left);
+      },
+      count,
+      timeout);
 }
 
 }  // namespace tdref

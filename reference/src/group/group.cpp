@@ -118,9 +118,65 @@ std::vector<at::Tensor> Group::gather(const at::Tensor& tensor, int group_dst) c
   return outputs.empty() ? std::vector<at::Tensor>() : std::move(outputs[0]);
 }
 
+void Group::broadcast(const at::Tensor& tensor, int group_src) const {
+  std::vector<at::Tensor> tensors{tensor};
+  c10d::BroadcastOptions options;
+  options.rootRank = group_src;
+  options.timeout = timeout();
+  const auto message = post(connection_of(*state_), [&](c10d::Backend& backend) {
+    return backend.broadcast(tensors, options);
+  });
+  wait_for(*message, c10::str("broadcast from group rank ", group_src), timeout());
+}
+
+void Group::scatter(const at::Tensor& tensor,
+                    const std::vector<at::Tensor>& tensors,
+                    int group_src) const {
+  std::vector<at::Tensor> outputs{tensor};
+  std::vector<std::vector<at::Tensor>> inputs;
+  if (group_rank() == group_src) {
+    inputs.push_back(tensors);
+  }
+  c10d::ScatterOptions options;
+  options.rootRank = group_src;
+  options.timeout = timeout();
+  const auto message = post(connection_of(*state_), [&](c10d::Backend& backend) {
+    return backend.scatter(outputs, inputs, options);
+  });
+  wait_for(*message, c10::str("scatter from group rank ", group_src), timeout());
+}
+
+Work Group::all_reduce(const at::Tensor& tensor, const c10d::ReduceOp& op) const {
+  std::vector<at::Tensor> tensors{tensor};
+  c10d::AllreduceOptions options;
+  options.reduceOp = op;
+  options.timeout = timeout();
+  return Work(post_message(
+      *state_,
+      [&](c10d::Backend& backend) { return backend.allreduce(tensors, options); },
+      "all_reduce"));
+}
+
+Work Group::reduce(const at::Tensor& tensor, int group_dst, const c10d::ReduceOp& op) const {
+  std::vector<at::Tensor> tensors{tensor};
+  c10d::ReduceOptions options;
+  options.reduceOp = op;
+  options.rootRank = group_dst;
+  options.timeout = timeout();
+  return Work(post_message(
+      *state_,
+      [&](c10d::Backend& backend) { return backend.reduce(tensors, options); },
+      c10::str("reduce on group rank ", group_dst)));
+}
+
 std::shared_ptr<Conversation> Group::conversation_with(int group_rank) const {
   const auto agreement = state_->agreement;
   return agreement != nullptr ? agreement->with(group_rank) : nullptr;
+}
+
+std::shared_ptr<CollectiveAgreement> Group::collectives() const {
+  const auto agreement = state_->agreement;
+  return agreement != nullptr ? agreement->collectives() : nullptr;
 }
 
 void Group::wrap_backend(const BackendWrapper& wrapper) const {

@@ -4,6 +4,7 @@
 #include <c10/util/StringUtil.h>
 
 #include <string_view>
+#include <utility>
 
 namespace tdref {
 namespace {
@@ -26,27 +27,6 @@ class Lines {
   std::string_view rest_;
 };
 
-std::string first_difference(const End& sender, const End& receiver) {
-  Lines sent(sender.note.text);
-  Lines received(receiver.note.text);
-  for (std::int64_t number = 0;; ++number) {
-    const auto left = sent.next();
-    const auto right = received.next();
-    if (left != right || !left.has_value()) {
-      return c10::str(number == 0 ? "the form" : c10::str("leaf ", number),
-                      " is ",
-                      left.value_or("nothing"),
-                      " on ",
-                      sender.rank,
-                      ", which sends, and ",
-                      right.value_or("nothing"),
-                      " on ",
-                      receiver.rank,
-                      ", which receives");
-    }
-  }
-}
-
 }  // namespace
 
 Side other(Side side) {
@@ -62,6 +42,26 @@ bool is_known(Note::Kind kind) {
          kind == Note::Kind::kFarewell;
 }
 
+std::string first_difference(const char* first_line, const Written& one, const Written& other) {
+  Lines lines(one.text);
+  Lines other_lines(other.text);
+  for (std::int64_t number = 0;; ++number) {
+    const auto left = lines.next();
+    const auto right = other_lines.next();
+    if (left != right || !left.has_value()) {
+      return c10::str(number == 0 ? first_line : c10::str("leaf ", number),
+                      " is ",
+                      left.value_or("nothing"),
+                      " on ",
+                      one.by,
+                      " and ",
+                      right.value_or("nothing"),
+                      " on ",
+                      other.by);
+    }
+  }
+}
+
 std::optional<std::string> difference(const End& here, const End& there) {
   if (there.note.kind == Note::Kind::kRefusal) {
     return c10::str(there.rank, " refused: ", there.note.text);
@@ -69,8 +69,11 @@ std::optional<std::string> difference(const End& here, const End& there) {
   if (here.note.text == there.note.text) {
     return std::nullopt;
   }
-  return here.note.side == Side::kSends ? first_difference(here, there)
-                                        : first_difference(there, here);
+  const auto& [sender, receiver] =
+      here.note.side == Side::kSends ? std::pair(here, there) : std::pair(there, here);
+  return first_difference("the form",
+                          {sender.note.text, sender.rank + ", which sends,"},
+                          {receiver.note.text, receiver.rank + ", which receives"});
 }
 
 std::string to_string(const Note& note) {

@@ -7,6 +7,9 @@
 
 namespace tdref {
 
+/// The longest text of a note.
+inline constexpr std::int64_t kMaxNoteBytes = std::int64_t{1} << 30;
+
 /// Says which end of a transfer a rank is.
 enum class Side : std::int64_t { kSends = 1, kReceives = 2 };
 
@@ -34,6 +37,16 @@ struct End {
   const Note& note;
   const std::string& rank;
 };
+
+/// A text that a rank wrote, and its name as a message has it before a verb or "and".
+struct Written {
+  const std::string& text;
+  std::string by;
+};
+
+/// Names the first line in which two texts differ, which they do: `first_line`, or "leaf 1" for the
+/// line behind it, and so on.
+std::string first_difference(const char* first_line, const Written& one, const Written& other);
 
 /// Says why the two ends do not fit, in the same words on both sides; nothing when they fit.
 std::optional<std::string> difference(const End& here, const End& there);

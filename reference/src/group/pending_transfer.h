@@ -9,43 +9,41 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "group/note.h"
 
 namespace tdref {
 
-/// One end of a transfer, as the rank that makes it describes it.
-struct Proposal {
-  Note note;
-  /// Posts all messages. Called once, by any thread, when the other end fits; empty for a refusal,
-  /// and where there are none.
+/// What happens once all ranks that take part are known to fit.
+struct Posting {
+  /// Posts all messages. Called once, by any thread; empty for a refusal, and where there are none.
   std::function<Works()> post;
-  /// Shows an observer that this end waits; null if nobody looks.
+  /// Shows an observer that this rank waits; null if nobody looks.
   std::shared_ptr<void> announcement = nullptr;
 };
 
-/// Holds one end of a transfer from its note until its messages are posted, or it has failed: until
-/// it is settled.
-class PendingTransfer {
+/// Holds a posting until its messages are posted, or it has failed: until it is settled.
+class Pending {
  public:
-  /// `what` names the transfer, for messages: "send to rank 1 with first tag 0".
-  PendingTransfer(Proposal proposal, std::string what);
+  /// `what` names what is to be posted, for messages: "send to rank 1 with first tag 0".
+  Pending(Posting posting, std::string what);
 
-  const Note& note() const { return proposal_.note; }
   const std::string& what() const { return what_; }
 
-  /// Posts the messages if the ends fit, else fails with c10::ValueError. Called once. Returns what
-  /// has done its duty, which may hold the last handle of a group: to be dropped without a lock.
-  [[nodiscard]] std::function<Works()> settle(const End& here, const End& there);
-  /// Does nothing when the transfer is settled. Returns what settle() does.
+  /// Posts the messages if there is no problem, else fails with c10::ValueError. Called once.
+  /// Returns what has done its duty, which may hold the last handle of a group: to be dropped
+  /// without a lock.
+  [[nodiscard]] std::function<Works()> settle(const std::optional<std::string>& problem);
+  /// Does nothing when it is settled. Returns what settle() does.
   [[nodiscard]] std::function<Works()> fail(std::exception_ptr error);
 
   bool is_settled();
-  /// Waits until the transfer is settled, at most `timeout`, and returns whether it is.
+  /// Waits until it is settled, at most `timeout`, and returns whether it is.
   bool wait_until_settled(std::chrono::milliseconds timeout);
 
-  /// Returns the messages of a settled transfer, in the order of posting.
+  /// Returns the messages once it is settled, in the order of posting.
   ///
   /// Errors  that with which it failed.
   Works posted();
@@ -53,11 +51,29 @@ class PendingTransfer {
  private:
   std::mutex mutex_;
   std::condition_variable settled_;
-  Proposal proposal_;
+  Posting posting_;
   std::string what_;
   bool is_settled_ = false;
   Works works_;
   std::exception_ptr error_;
+};
+
+/// One end of a transfer, as the rank that makes it describes it.
+struct Proposal {
+  Note note;
+  Posting posting;
+};
+
+/// One end of a transfer, from its note on.
+class PendingTransfer : public Pending {
+ public:
+  PendingTransfer(Proposal proposal, std::string what)
+      : Pending(std::move(proposal.posting), std::move(what)), note_(std::move(proposal.note)) {}
+
+  const Note& note() const { return note_; }
+
+ private:
+  Note note_;
 };
 
 }  // namespace tdref

@@ -8,6 +8,26 @@
 #include <algorithm>
 
 namespace tdref {
+namespace {
+
+class PostedLater : public Work::State {
+ public:
+  PostedLater(PostedWorks posted, std::size_t index, std::chrono::milliseconds timeout)
+      : posted_(std::move(posted)), index_(index), timeout_(timeout) {}
+
+  void wait(std::optional<std::chrono::milliseconds> timeout) override {
+    const auto deadline = std::chrono::steady_clock::now() + timeout.value_or(timeout_);
+    auto works = posted_(timeout.value_or(timeout_));
+    works.at(index_).wait(time_left(deadline));
+  }
+
+ private:
+  PostedWorks posted_;
+  std::size_t index_;
+  std::chrono::milliseconds timeout_;
+};
+
+}  // namespace
 
 void DroppedMessages::keep(c10::intrusive_ptr<c10d::Work> message) {
   const std::lock_guard lock(mutex_);
@@ -30,20 +50,27 @@ std::chrono::milliseconds time_left(std::chrono::steady_clock::time_point deadli
 
 void wait_for(c10d::Work& message, const std::string& what, std::chrono::milliseconds timeout) {
   const auto start = std::chrono::steady_clock::now();
+  const auto is_late = [&] { return std::chrono::steady_clock::now() - start >= timeout; };
+  const auto nothing_came = [&] {
+    return c10::str(what, ": nothing within ", timeout.count(), " ms");
+  };
+  bool arrived = false;
   try {
-    C10D_CHECK_WITH(DistNetworkError, message.wait(timeout), what, ": given up");
+    arrived = message.wait(timeout);
   } catch (const gloo::Exception& error) {
-    if (std::chrono::steady_clock::now() - start >= timeout) {
+    if (is_late()) {
       C10D_THROW_ERROR(TimeoutError,
-                       c10::str(what,
-                                ": nothing within ",
-                                timeout.count(),
-                                " ms; the connection is lost (",
-                                error.what(),
-                                ")"));
+                       c10::str(nothing_came(), "; the connection is lost (", error.what(), ")"));
     }
     C10D_THROW_ERROR(DistNetworkError, c10::str(what, ": ", error.what()));
+  } catch (const c10::Error&) {
+    // A collective's own deadline may be later than that of who waits for it.
+    if (is_late()) {
+      C10D_THROW_ERROR(TimeoutError, nothing_came());
+    }
+    throw;
   }
+  C10D_CHECK_WITH(DistNetworkError, arrived, what, ": given up");
 }
 
 MessageState::MessageState(c10::intrusive_ptr<c10d::Work> message,
@@ -75,6 +102,15 @@ void MessageState::wait(std::optional<std::chrono::milliseconds> timeout) {
     }
     receipt_.reset();
   }
+}
+
+Works works_from(const PostedWorks& posted, std::size_t count, std::chrono::milliseconds timeout) {
+  Works works;
+  works.reserve(count);
+  for (std::size_t index = 0; index < count; ++index) {
+    works.emplace_back(std::make_shared<PostedLater>(posted, index, timeout));
+  }
+  return works;
 }
 
 void Work::wait(std::optional<std::chrono::milliseconds> timeout) {

@@ -5,6 +5,8 @@
 #include <tdref/work.h>
 
 #include <chrono>
+#include <cstddef>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -63,6 +65,14 @@ class MessageState : public Work::State {
   std::optional<Receipt> receipt_;
   std::shared_ptr<DroppedMessages> dropped_;
 };
+
+/// Returns the messages that are or will be posted, and waits for that at most as long as it is
+/// given.
+using PostedWorks = std::function<Works(std::chrono::milliseconds timeout)>;
+
+/// Returns a Work for each of the first `count` messages of `posted`, which waits for the posting,
+/// then for the message, by default together at most `timeout`.
+Works works_from(const PostedWorks& posted, std::size_t count, std::chrono::milliseconds timeout);
 
 /// Returns how long it is until `deadline`; at least 1 ms, because to c10d 0 means no timeout.
 std::chrono::milliseconds time_left(std::chrono::steady_clock::time_point deadline);

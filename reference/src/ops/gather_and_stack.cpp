@@ -3,6 +3,7 @@
 
 #include <exception>
 
+#include "ops/collective.h"
 #include "ops/gather_wire.h"
 #include "tree/stack.h"
 
@@ -22,18 +23,31 @@ void check_row_count(const TensorDictBase& td, const Group& group) {
       c10::IntArrayRef(td.batch_size()));
 }
 
-void send_row(const TensorDictBase& td, const Group& group, int group_dst, GatherWire wire) {
+/// What this rank contributes, and to whom.
+struct Row {
+  int group_dst = 0;
   GatherMessage message;
-  std::exception_ptr problem;
-  try {
-    message = encode(td, wire);
-  } catch (const c10::Error&) {
-    problem = std::current_exception();  // the others are waiting for a message: send an empty one
-  }
-  gather_messages(group, group_dst, wire, message);
-  if (problem) {
-    std::rethrow_exception(problem);
-  }
+  std::exception_ptr problem;  // of who cannot encode its tensordict, and sends an empty message
+};
+
+// Checks what can be checked before anything is sent, and waits for the other ranks to have done so.
+Row prepare(const Group& group, const TensorDictBase& td, int dst, GatherWire wire) {
+  Row row;
+  const int self = group.group_rank();
+  agree(plan_collective({.group = group, .operation = "gather_and_stack"}, [&](Collective& part) {
+    row.group_dst = group.group_rank_of(dst);
+    part.operation += c10::str(" on group rank ", row.group_dst);
+    if (self != row.group_dst) {
+      try {
+        row.message = encode(td, wire);
+      } catch (const c10::Error&) {
+        row.problem = std::current_exception();
+      }
+    }
+    part.call = "all_gather";
+    part.messages = {{{}, 0, header_of(row.message, wire)}};
+  }));
+  return row;
 }
 
 }  // namespace
@@ -42,18 +56,19 @@ TensorDictBase* gather_and_stack(const World& world,
                                  TensorDictBase& td,
                                  const GatherAndStackOptions& options) {
   const Group& group = world.group_or_default(options.group);
-  const int group_rank = group.group_rank();
-  const int group_dst = group.group_rank_of(options.dst);
   const auto wire = gather_wire_for(group.backend());
-  if (group_rank != group_dst) {
-    send_row(td, group, group_dst, wire);
+  const auto row = prepare(group, td, options.dst, wire);
+  const auto received = gather_messages(group, row.group_dst, wire, row.message);
+  if (row.problem) {
+    std::rethrow_exception(row.problem);
+  }
+  if (group.group_rank() != row.group_dst) {
     return nullptr;
   }
-  const auto received = gather_messages(group, group_dst, wire, {});
   check_row_count(td, group);
   std::vector<AnyTensorDict> rows;
   for (int sender = 0; sender < group.size(); ++sender) {
-    if (sender != group_dst) {
+    if (sender != row.group_dst) {
       rows.push_back(decode(received[static_cast<std::size_t>(sender)], sender));
     }
   }

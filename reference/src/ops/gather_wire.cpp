@@ -2,20 +2,25 @@
 #include "ops/gather_wire.h"
 
 #include <ATen/ops/cat.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/tensor.h>
-#include <ATen/ops/zeros.h>
 #include <tdref/consolidate.h>
 #include <tdref/pickle.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <optional>
 
 #include "codec/bytes.h"
+#include "codec/limits.h"
+#include "ops/padding.h"
 #include "ops/pickle_message.h"
 #include "tree/walk.h"
 
 namespace tdref {
 namespace {
+
+constexpr auto kMaxMetadata = static_cast<std::int64_t>(kMaxMetadataBytes);
 
 // A storage keeps the elements, but neither history, device, layout nor class of the leaves, nor
 // the file of a persistent tensordict.
@@ -41,18 +46,13 @@ std::optional<GatherMessage> encode_storage(const TensorDictBase& td) {
     const auto consolidated = consolidate(td);
     const auto& storage = consolidated->consolidated().storage;
     const auto metadata = pickle_message(pickle_value(consolidated_metadata(*consolidated)));
+    if (metadata.numel() > kMaxMetadata) {
+      return std::nullopt;
+    }
     return GatherMessage{GatherKind::kStorage, storage.numel(), at::cat({storage, metadata})};
   } catch (const c10::NotImplementedError&) {
     return std::nullopt;  // the pickle may still work
   }
-}
-
-at::Tensor header_of(const GatherMessage& message, GatherWire wire) {
-  const auto total = message.buffer.defined() ? message.buffer.numel() : 0;
-  return wire == GatherWire::kObjects
-             ? at::tensor({total}, at::kLong)
-             : at::tensor({static_cast<std::int64_t>(message.kind), message.storage_bytes, total},
-                          at::kLong);
 }
 
 struct Header {
@@ -60,6 +60,21 @@ struct Header {
   std::int64_t storage_bytes;
   std::int64_t total_bytes;
 };
+
+bool makes_sense(const Header& header) {
+  if (header.storage_bytes < 0 || header.total_bytes < header.storage_bytes) {
+    return false;
+  }
+  switch (header.kind) {
+    case GatherKind::kNothing:
+      return header.total_bytes == 0;
+    case GatherKind::kPickle:
+      return header.storage_bytes == 0;
+    case GatherKind::kStorage:  // with the metadata behind it
+      return header.total_bytes - header.storage_bytes <= kMaxMetadata;
+  }
+  return false;
+}
 
 Header read_header(const at::Tensor& tensor, GatherWire wire, std::size_t group_rank) {
   const auto* numbers = tensor.const_data_ptr<std::int64_t>();
@@ -69,15 +84,28 @@ Header read_header(const at::Tensor& tensor, GatherWire wire, std::size_t group_
       is_object ? 0 : numbers[1],
       is_object ? numbers[0] : numbers[2],
   };
-  const bool is_known = header.kind == GatherKind::kNothing || header.kind == GatherKind::kPickle ||
-                        header.kind == GatherKind::kStorage;
-  TORCH_CHECK_VALUE(
-      is_known && 0 <= header.storage_bytes && header.storage_bytes <= header.total_bytes,
-      "group rank ",
-      group_rank,
-      " sent a header of gather_and_stack that makes no sense: ",
-      c10::ArrayRef<std::int64_t>(numbers, static_cast<std::size_t>(tensor.numel())));
+  TORCH_CHECK_VALUE(makes_sense(header),
+                    "group rank ",
+                    group_rank,
+                    " sent a header of gather_and_stack that makes no sense: ",
+                    c10::ArrayRef<std::int64_t>(numbers, static_cast<std::size_t>(tensor.numel())));
   return header;
+}
+
+// A message cannot be looked at before it is there, and whoever holds it may be another rank than
+// the one that pays for it: all must have room for what any of them announces.
+void check_room(const Header& header, std::size_t group_rank, int ranks) {
+  static const auto kMemory = std::int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE);
+  TORCH_CHECK_VALUE(header.total_bytes <= kMemory / ranks,
+                    "group rank ",
+                    group_rank,
+                    " announces a message of gather_and_stack of ",
+                    header.total_bytes,
+                    " bytes; allowed are ",
+                    kMemory / ranks,
+                    ", the memory of this machine for each of ",
+                    ranks,
+                    " ranks");
 }
 
 }  // namespace
@@ -98,6 +126,14 @@ GatherMessage encode(const TensorDictBase& td, GatherWire wire) {
   return {GatherKind::kPickle, 0, pickle_message(pickle_tensordict(contents))};
 }
 
+at::Tensor header_of(const GatherMessage& message, GatherWire wire) {
+  const auto total = message.buffer.defined() ? message.buffer.numel() : 0;
+  return wire == GatherWire::kObjects
+             ? at::tensor({total}, at::kLong)
+             : at::tensor({static_cast<std::int64_t>(message.kind), message.storage_bytes, total},
+                          at::kLong);
+}
+
 std::vector<GatherMessage> gather_messages(const Group& group,
                                            int group_dst,
                                            GatherWire wire,
@@ -106,14 +142,12 @@ std::vector<GatherMessage> gather_messages(const Group& group,
   std::int64_t largest = 0;
   for (const auto& header : group.all_gather(header_of(message, wire))) {
     headers.push_back(read_header(header, wire, headers.size()));
+    check_room(headers.back(), headers.size() - 1, group.size());
     largest = std::max(largest, headers.back().total_bytes);
   }
-  const auto padded = at::zeros({largest}, at::kByte);
-  if (message.buffer.defined()) {
-    padded.narrow(0, 0, message.buffer.numel()).copy_(message.buffer);
-  }
+  const auto own = message.buffer.defined() ? message.buffer : at::empty({0}, at::kByte);
   std::vector<GatherMessage> messages;
-  for (const auto& buffer : group.gather(padded, group_dst)) {
+  for (const auto& buffer : group.gather(padded(own, largest), group_dst)) {
     const auto& header = headers[messages.size()];
     messages.push_back(
         {header.kind, header.storage_bytes, buffer.narrow(0, 0, header.total_bytes)});

@@ -34,6 +34,9 @@ struct GatherMessage {
 /// Errors  c10::NotImplementedError: the tensordict cannot be pickled.
 GatherMessage encode(const TensorDictBase& td, GatherWire wire);
 
+/// Returns what all ranks tell each other of their messages, before these are gathered.
+at::Tensor header_of(const GatherMessage& message, GatherWire wire);
+
 /// Gathers what every rank contributes on rank `group_dst`, by group rank, and nothing elsewhere.
 ///
 /// Errors  c10::ValueError, on all ranks alike: a header that makes no sense.

@@ -25,13 +25,18 @@ void append_key(std::string& text, const std::string& key) {
   }
 }
 
+}  // namespace
+
 // By hand rather than with a stream: a transfer may have ten thousand leaves.
-void append_leaf(std::string& text, const KeyPath& key, const at::Tensor& tensor) {
+void append_leaf(std::string& text,
+                 const KeyPath& key,
+                 at::ScalarType dtype,
+                 c10::IntArrayRef shape) {
   text += '\n';
-  text += c10::getDtypeNames(tensor.scalar_type()).first;
+  text += c10::getDtypeNames(dtype).first;
   text += '[';
   const char* separator = "";
-  for (const auto size : tensor.sizes()) {
+  for (const auto size : shape) {
     text += separator;
     text += std::to_string(size);
     separator = ", ";
@@ -44,13 +49,11 @@ void append_leaf(std::string& text, const KeyPath& key, const at::Tensor& tensor
   text += '\'';
 }
 
-}  // namespace
-
 std::string describe_leaves(const std::vector<PlannedLeaf>& plan, const TagOptions& tags) {
   std::string text = tags.pseudo_rand ? "one message for each leaf, with pseudo-random tags"
                                       : "one message for each leaf, with tags in sequence";
   for (const auto& leaf : plan) {
-    append_leaf(text, leaf.key, leaf.tensor);
+    append_leaf(text, leaf.key, leaf.tensor.scalar_type(), leaf.tensor.sizes());
   }
   return text;
 }
@@ -69,7 +72,7 @@ std::string describe_storage(const TensorDictBase& td) {
   for_each_tensor(td, [&](const KeyPath& key, const at::Tensor& tensor) {
     const auto start = is_consolidated ? start_in(*storage, tensor) : (span++)->start;
     std::string line;
-    append_leaf(line, key, tensor);
+    append_leaf(line, key, tensor.scalar_type(), tensor.sizes());
     lines.emplace_back(start, std::move(line) + " from byte " + std::to_string(start));
   });
   std::sort(lines.begin(), lines.end());

@@ -12,6 +12,12 @@ namespace tdref {
 /// leaf: "float32[2, 3] 'n/b'". Two transfers fit exactly if their lines are equal.
 std::string describe_leaves(const std::vector<PlannedLeaf>& plan, const TagOptions& tags);
 
+/// Appends the line of one leaf, which begins with '\n': "float32[2, 3] 'n/b'".
+void append_leaf(std::string& text,
+                 const KeyPath& key,
+                 at::ScalarType dtype,
+                 c10::IntArrayRef shape);
+
 /// Writes what the consolidated storage of a tensordict holds, or would hold: one line for its size
 /// and one for each leaf, in the order of the bytes at which they start.
 std::string describe_storage(const TensorDictBase& td);

@@ -93,7 +93,7 @@ void refuse(const Transfer& transfer, const c10::Error& error) {
   try {
     conversation->announce(
         {{Note::Kind::kRefusal, transfer.side, *transfer.first_tag, error.what_without_backtrace()},
-         nullptr});
+         {}});
   } catch (const c10::DistNetworkError&) {
     // The connection is lost, so nobody waits; the error of this end is the one to report.
   }
@@ -139,8 +139,7 @@ Proposal proposal_of(const Transfer& transfer) {
   Proposal proposal{
       {Note::Kind::kStructure, transfer.side, *transfer.first_tag, transfer.structure}, {}};
   if (!transfer.messages.empty()) {
-    proposal.post = [transfer] { return post(transfer); };
-    proposal.announcement = show_announcement(transfer);
+    proposal.posting = {[transfer] { return post(transfer); }, show_announcement(transfer)};
   }
   return proposal;
 }

@@ -9,8 +9,10 @@
 #include <string>
 #include <utility>
 
+#include "codec/rebuild.h"
 #include "pipe/endpoint.h"
 #include "pipe/schema.h"
+#include "tree/jagged.h"
 
 namespace tdref {
 namespace {
@@ -125,7 +127,7 @@ class TensorDictPipe::Impl {
     // Memory is taken only page by page as data comes, and only once all offsets are known to lie
     // within the storage and a message of its size has begun to arrive.
     check_announced(endpoint_->next_size(deadline));
-    received_ = rebuild(schema_.metadata, at::empty({schema_.total_bytes}, at::kByte));
+    received_ = rebuild_unread(schema_.metadata, at::empty({schema_.total_bytes}, at::kByte));
     receive_storage(deadline);
   }
 
@@ -171,6 +173,7 @@ class TensorDictPipe::Impl {
 
   void receive_storage(Deadline deadline) {
     endpoint_->receive(bytes_in((*received_)->consolidated().storage), deadline);
+    check_rows(**received_);
   }
 
   std::unique_ptr<Endpoint> endpoint_;

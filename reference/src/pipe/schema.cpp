@@ -8,9 +8,9 @@
 #include <optional>
 #include <utility>
 
+#include "codec/json.h"
 #include "codec/metadata.h"
 #include "codec/value_fields.h"
-#include "pipe/json.h"
 
 namespace tdref {
 namespace {

@@ -21,8 +21,7 @@ struct Schema {
   bool operator==(const Schema&) const = default;
 };
 
-/// Errors  those of consolidated_metadata() and to_json(). c10::ValueError: it nests deeper than
-///         from_json() reads.
+/// Errors  those of consolidated_metadata() and to_json().
 Schema schema_of(const TensorDictBase& consolidated);
 
 /// Errors  c10::ValueError: it is longer than kMaxMetadataBytes.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tree/jagged.h"
 
+#include "tree/walk.h"
+
 namespace tdref {
 namespace {
 
@@ -48,6 +50,14 @@ void check_rows(const Jagged& jagged) {
                       end_of_values,
                       " values");
   }
+}
+
+void check_rows(const TensorDictBase& td) {
+  for_each_leaf(td, [](const KeyPath&, const Entry& entry) {
+    if (const auto* jagged = entry.jagged()) {
+      check_rows(*jagged);
+    }
+  });
 }
 
 }  // namespace tdref

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tdref/leaf.h>
+#include <tdref/tensordict.h>
 
 #include <string>
 
@@ -17,5 +18,7 @@ void check_form(const std::string& name, const Jagged& jagged);
 ///
 /// Errors  as check_form(), and c10::ValueError: rows that do not lie within the values.
 void check_rows(const Jagged& jagged);
+/// Checks those of each jagged tensor of a tensordict.
+void check_rows(const TensorDictBase& td);
 
 }  // namespace tdref

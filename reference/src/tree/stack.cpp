@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "tree/kinds.h"
+#include "tree/non_tensor.h"
 #include "tree/visit.h"
 
 namespace tdref {
@@ -69,15 +70,15 @@ at::Tensor stack_leaf(const std::vector<TensorDict>& rows,
   return at::stack(tensors, dim);
 }
 
-NonTensor stack_data(const std::vector<TensorDict>& rows,
-                     const std::string& key,
-                     std::int64_t dim) {
+NonTensor stack_data_under(const std::vector<TensorDict>& rows,
+                           const std::string& key,
+                           std::int64_t dim) {
   TORCH_CHECK(dim == 0, "non-tensor data under '", key, "' can only be stacked along dimension 0");
-  Value::List data;
+  std::vector<NonTensor> data;
   for (const auto& row : rows) {
-    data.push_back(row.get(key).non_tensor()->data);
+    data.push_back(*row.get(key).non_tensor());
   }
-  return {std::move(data), true};
+  return stack_data(data);
 }
 
 Entry stack_nested(const std::vector<TensorDict>& rows, const std::string& key, std::int64_t dim) {
@@ -102,7 +103,7 @@ TensorDict stack_dense(const std::vector<TensorDict>& rows, std::int64_t dim) {
     } else if (value.nested() != nullptr) {
       result.set(key, stack_nested(rows, key, dim));
     } else {
-      result.set(key, stack_data(rows, key, dim));
+      result.set(key, stack_data_under(rows, key, dim));
     }
   }
   return result;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "tree/jagged.h"
+#include "tree/non_tensor.h"
 #include "tree/visit.h"
 
 namespace tdref {
@@ -27,16 +28,15 @@ void check_batch(const std::string& key, const NonTensor& value, const Shape& ba
   if (!value.stacked) {
     return;
   }
-  const auto* rows = value.data.get_if<Value::List>();
-  TORCH_CHECK(rows != nullptr && !batch_size.empty() &&
-                  static_cast<std::int64_t>(rows->size()) == batch_size[0],
-              "the stack of non-tensor data under '",
-              key,
-              "' is a ",
-              value.data.type_name(),
-              rows == nullptr ? "" : c10::str(" of ", rows->size()),
-              "; allowed is a list with one item for each row of the batch size ",
-              c10::IntArrayRef(batch_size));
+  const auto rows = rows_of(value);
+  TORCH_CHECK(
+      rows.size() <= batch_size.size() && std::equal(rows.begin(), rows.end(), batch_size.begin()),
+      "the stack of non-tensor data under '",
+      key,
+      "' has ",
+      c10::IntArrayRef(rows),
+      " rows; allowed is a list with one item for each row of the batch size ",
+      c10::IntArrayRef(batch_size));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@ Whatever `torch.distributed` offers ends in a method of ProcessGroup, and who ha
 calls a method of Backend. The former reaches the latter in C++, so that nothing is seen twice.
 """
 
+import contextlib
 import functools
 import hashlib
 from collections.abc import Callable
@@ -16,6 +17,7 @@ from weakref import WeakKeyDictionary
 import torch
 import torch.distributed as dist
 from torch._C._distributed_c10d import Backend
+from torch.futures import Future
 
 from .decode import Json
 from .snapshots import element_bytes, is_readable, short_name
@@ -57,13 +59,14 @@ CALLS = {
     "send": Call("send", OWN, Argument(1, "dstRank"), TAG),
     "recv": Call("recv", OWN, Argument(1, "srcRank"), TAG, receives=True),
     "allgather": Call("all_gather", INPUT),
-    "all_gather_single": Call("all_gather_single", INPUT),
-    "_allgather_base": Call("all_gather_single", INPUT),
+    # With one tensor for all outputs; what travels is the same.
+    "all_gather_single": Call("all_gather", INPUT),
+    "_allgather_base": Call("all_gather", INPUT),
     "gather": Call("gather", INPUT, THIRD_ROOT),
     "scatter": Call("scatter", OUTPUT, THIRD_ROOT, receives=True),
     "broadcast": Call("broadcast", OWN, SECOND_ROOT, receives=True),
     "reduce": Call("reduce", OWN, SECOND_ROOT),
-    "allreduce": Call("all_reduce", OWN),
+    "allreduce": Call("all_reduce", OWN, receives=True),
 }
 
 
@@ -76,6 +79,9 @@ class Started:
     received: torch.Tensor | None
 
     def finish(self) -> None:
+        if self.event["done"]:
+            # Who was told first may have changed the tensor since.
+            return
         received = {} if self.received is None else {"sha256": digest(self.received)}
         self.transcript.change(self.event, done=True, **received)
 
@@ -86,17 +92,18 @@ _started: WeakKeyDictionary[dist.Work, Started] = WeakKeyDictionary()
 
 def install() -> None:
     """Puts the spy before the methods, once for this process and those forked from it."""
+    ends = {"wait": spied_wait, "get_future": spied_get_future}
     for owner, name in boundary():
         original = getattr(owner, name)
-        is_wait = name == "wait"
-        setattr(owner, name, spied_wait(original) if is_wait else spied(original, CALLS[name]))
+        setattr(owner, name, ends[name](original) if name in ends else spied(original, CALLS[name]))
 
 
 def boundary() -> list[tuple[type, str]]:
     """Lists the methods that the spy stands before."""
     calls = [(owner, name) for owner in (dist.ProcessGroup, Backend) for name in CALLS]
     works = (dist.Work, *dist.Work.__subclasses__())
-    return calls + [(work, "wait") for work in works if "wait" in vars(work)]
+    ends = ("wait", "get_future")
+    return calls + [(work, end) for work in works for end in ends if end in vars(work)]
 
 
 def spied(original: Callable[..., dist.Work], call: Call) -> Callable[..., dist.Work]:
@@ -146,6 +153,27 @@ def spied_wait(original: Callable[..., bool]) -> Callable[..., bool]:
         return succeeded
 
     return wait
+
+
+def spied_get_future(original: Callable[..., Future]) -> Callable[..., Future]:
+    """Who waits for the future, or for one made from it, never waits for the Work itself."""
+
+    @functools.wraps(original)
+    def get_future(work: dist.Work) -> Future:
+        future = original(work)
+        started = _started.get(work)
+        if started is not None:
+            future.add_done_callback(functools.partial(finish_unless_failed, started))
+        return future
+
+    return get_future
+
+
+def finish_unless_failed(started: Started, future: Future) -> None:
+    with contextlib.suppress(Exception):
+        # Returns at once, since the future is done, and raises what it failed with.
+        future.wait()
+        started.finish()
 
 
 def describe_tensor(tensor: torch.Tensor) -> dict[str, Json]:

@@ -6,9 +6,10 @@ import tempfile
 from contextlib import ExitStack
 from pathlib import Path
 
+import torch
 import torch.distributed as dist
 
-from .errors import AdapterError, call
+from .errors import AdapterError, ImplementationError, call
 from .groups import drop_groups, make_groups, make_store, timeout_of
 from .held import lookup
 from .messages import Join
@@ -17,13 +18,16 @@ from .snapshots import Snapshots
 from .tensorclasses import AnyTensorDict, forget
 from .transcript import Transcript, watch
 
+# What an operation leaves to be waited for.
+Pending = dist.Work | torch.futures.Future
+
 
 class Case:
     """The values, the pending operations, the groups and the pipes, each under its name."""
 
     def __init__(self) -> None:
         self.values: dict[str, AnyTensorDict] = {}
-        self._works: dict[str, list[dist.Work]] = {}
+        self._works: dict[str, list[Pending]] = {}
         self._waited: set[str] = set()
         self.snapshots = Snapshots()
         self.transcript = Transcript()
@@ -46,17 +50,23 @@ class Case:
     def value(self, name: str) -> AnyTensorDict:
         return lookup(self.values, name, "value")
 
-    def keep_works(self, name: str, works: list[dist.Work]) -> None:
+    def keep_works(self, name: str, works: list[Pending]) -> None:
         self._works[name] = works
         self._waited.discard(name)
 
     def wait(self, name: str) -> None:
         """Waits for each of the works kept under `name`, in their order.
 
-        Errors  ImplementationError: one of them failed.
+        Errors  ImplementationError: that of the first that failed, once all were waited for.
         """
+        failures = []
         for work in lookup(self._works, name, "list of works"):
-            call(work.wait)
+            try:
+                call(work.wait)
+            except ImplementationError as failure:
+                failures.append(failure)
+        if failures:
+            raise failures[0]
         self._waited.add(name)
 
     def group(self, name: str) -> dist.ProcessGroup:
@@ -98,5 +108,6 @@ class Case:
             stack.callback(forget)
             stack.callback(self.values.clear)
             stack.callback(self._groups.clear)
+            stack.callback(self.transcript.forget_groups)
             if self._pipes is not None:
                 self._pipes.close_in(stack)

@@ -3,6 +3,7 @@
 
 import hashlib
 import json
+from math import prod
 
 import torch
 from tensordict import (
@@ -86,9 +87,7 @@ class Snapshots:
             "layout": short_name(tensor.layout),
             "token": memory_token(tensor),
         }
-        if is_readable(tensor):
-            described |= describe_bytes(element_bytes(tensor))
-        return described
+        return described | describe_elements(tensor)
 
     def _consolidated(self, td: AnyTensorDict) -> dict[str, Json] | None:
         if not td.is_consolidated():
@@ -110,6 +109,45 @@ def describe_non_tensor(td: NonTensorData) -> dict[str, Json]:
 
 def short_name(torch_constant: torch.dtype | torch.layout) -> str:
     return str(torch_constant).removeprefix("torch.")
+
+
+def describe_elements(tensor: torch.Tensor) -> dict[str, Json]:
+    """Tells the bytes of the elements and where rows lie; nothing of what is not on the CPU."""
+    if is_readable(tensor):
+        return describe_bytes(element_bytes(tensor))
+    if tensor.device.type == "cpu" and tensor.layout is torch.sparse_coo:
+        return describe_bytes(dense_bytes(tensor))
+    if tensor.device.type == "cpu" and tensor.layout is torch.jagged:
+        return describe_bytes(element_bytes(tensor.values())) | {"rows": describe_rows(tensor)}
+    return {}
+
+
+def describe_rows(jagged: torch.Tensor) -> dict[str, Json]:
+    lengths = jagged.lengths()
+    return {
+        "offsets": jagged.offsets().tolist(),
+        "lengths": None if lengths is None else lengths.tolist(),
+        "ragged_idx": jagged._ragged_idx,
+    }
+
+
+def dense_bytes(sparse: torch.Tensor) -> bytes:
+    """Returns the elements of a sparse tensor and its zeros, in row-major order.
+
+    They are copied as bytes: to_dense() adds each to a zero, which makes 0 of -0, and knows fewer
+    dtypes.
+    """
+    sparse = sparse.detach()
+    sizes, inner = sparse.shape[: sparse.sparse_dim()], sparse.shape[sparse.sparse_dim() :]
+    values = sparse._values().reshape(sparse._nnz(), prod(inner))
+    places = torch.zeros(len(values), dtype=torch.int64)
+    for index, size in zip(sparse._indices(), sizes, strict=True):
+        places = places * size + index
+    if len(places.unique()) < len(places):
+        return dense_bytes(sparse.coalesce())
+    dense = torch.zeros(prod(sizes), prod(inner), dtype=sparse.dtype)
+    dense.view(torch.uint8)[places] = values.view(torch.uint8)
+    return element_bytes(dense)
 
 
 def is_readable(tensor: torch.Tensor) -> bool:

@@ -38,6 +38,14 @@ class Transcript:
                 ranks = spec.ranks if spec.kind == "standalone" else sorted(spec.ranks)
                 self._groups[id(group)] = NamedGroup(group, spec.name, ranks)
 
+    def forget_groups(self) -> None:
+        """Lets go of the groups.
+
+        A callback of a thread of gloo may hold the transcript longer than the case does, and a
+        group whose last handle goes on a thread of its own ends the process.
+        """
+        self._groups.clear()
+
     def named(self, group: dist.ProcessGroup) -> NamedGroup | None:
         return self._groups.get(id(group))
 

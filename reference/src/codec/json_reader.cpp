@@ -1,78 +1,59 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "pipe/json.h"
-
 #include <c10/util/Exception.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 
+#include "codec/json.h"
 #include "codec/limits.h"
-#include "tree/visit.h"
 
 namespace tdref {
 namespace {
 
-class JsonWriter {
- public:
-  void write(const Value& value) {
-    value.visit(Overloaded{
-        [&](std::monostate) { text_ += "null"; },
-        [&](double number) {
-          TORCH_CHECK_VALUE(std::isfinite(number), "JSON has no number ", number);
-          write_scalar(number);
-        },
-        [](const Value::Bytes&) { TORCH_CHECK_TYPE(false, "JSON has no bytes"); },
-        [](const PythonClass&) { TORCH_CHECK_TYPE(false, "JSON has no classes"); },
-        [&](const Value::List& list) { write_list(list); },
-        [&](const Value::Tuple& tuple) { write_list(tuple.items); },
-        [&](const Value::Dict& dict) { write_dict(dict); },
-        [&](const auto& scalar) { write_scalar(scalar); },
-    });
-  }
-
-  std::string take() { return std::move(text_); }
-
- private:
-  void write_scalar(const nlohmann::json& scalar) {
-    text_ += scalar.dump(-1, ' ', /*ensure_ascii=*/true);
-  }
-
-  void write_list(const std::vector<Value>& items) {
-    text_ += '[';
-    for (const auto& item : items) {
-      write_comma('[');
-      write(item);
-    }
-    text_ += ']';
-  }
-
-  void write_dict(const Value::Dict& items) {
-    text_ += '{';
-    for (const auto& [key, value] : items) {
-      const auto* name = key.get_if<std::string>();
-      TORCH_CHECK_TYPE(
-          name != nullptr, "JSON has no keys of type ", key.type_name(), "; allowed is str");
-      write_comma('{');
-      write_scalar(*name);
-      text_ += ':';
-      write(value);
-    }
-    text_ += '}';
-  }
-
-  void write_comma(char begin) {
-    if (text_.back() != begin) {
-      text_ += ',';
-    }
-  }
-
-  std::string text_;
+// Python's JSON with null in the place of each number that JSON does not have, and what each null
+// of it stands for, in their order.
+struct StrictJson {
+  std::string text;
+  std::vector<Value> nulls;
 };
+
+StrictJson strict(std::string_view python) {
+  static constexpr std::string_view kNull = "null";
+  static constexpr std::string_view kNan = "NaN";
+  static constexpr std::string_view kInfinity = "Infinity";
+  StrictJson json;
+  for (bool in_text = false; !python.empty();) {
+    std::size_t taken = 1;
+    if (in_text) {
+      in_text = python[0] != '"';
+      taken = python[0] == '\\' ? std::min<std::size_t>(2, python.size()) : 1;
+    } else if (python[0] == '"') {
+      in_text = true;
+    } else if (python.starts_with(kNull)) {
+      json.nulls.emplace_back();
+      taken = kNull.size();
+    } else if (python.starts_with(kNan) || python.starts_with(kInfinity)) {
+      const bool is_nan = python[0] == 'N';
+      const bool is_negative = !is_nan && json.text.ends_with('-');
+      const auto infinity = std::numeric_limits<double>::infinity();
+      json.nulls.emplace_back(is_nan ? std::numeric_limits<double>::quiet_NaN()
+                                     : (is_negative ? -infinity : infinity));
+      if (is_negative) {
+        json.text.pop_back();
+      }
+      json.text += kNull;
+      python.remove_prefix(is_nan ? kNan.size() : kInfinity.size());
+      continue;
+    }
+    json.text += python.substr(0, taken);
+    python.remove_prefix(taken);
+  }
+  return json;
+}
 
 void check_keys_differ(const Value::Dict& dict) {
   std::vector<const std::string*> keys;
@@ -90,9 +71,14 @@ void check_keys_differ(const Value::Dict& dict) {
 /// Is told by the parser what it reads, so that nothing is built that is not wanted.
 class ValueBuilder final : public nlohmann::json_sax<nlohmann::json> {
  public:
+  /// `nulls` are what the nulls stand for; without any, they are None.
+  explicit ValueBuilder(const std::vector<Value>& nulls) : nulls_(nulls) {}
+
   Value take() { return std::move(root_); }
 
-  bool null() override { return place({}); }
+  bool null() override {
+    return place(next_null_ < nulls_.size() ? nulls_[next_null_++] : Value());
+  }
   bool boolean(bool data) override { return place(data); }
   bool number_integer(number_integer_t number) override { return place(number); }
   bool number_unsigned(number_unsigned_t number) override {
@@ -160,24 +146,21 @@ class ValueBuilder final : public nlohmann::json_sax<nlohmann::json> {
     return true;
   }
 
+  const std::vector<Value>& nulls_;
+  std::size_t next_null_ = 0;
   Value root_;
   std::vector<Open> open_;
 };
 
 }  // namespace
 
-std::string to_json(const Value& value) {
-  try {
-    JsonWriter writer;
-    writer.write(value);
-    return writer.take();
-  } catch (const nlohmann::json::exception& error) {
-    TORCH_CHECK_VALUE(false, "JSON cannot hold this text: ", error.what());
+Value from_json(std::string_view text, JsonForm form) {
+  StrictJson json;
+  if (form == JsonForm::kPython) {
+    json = strict(text);
+    text = json.text;
   }
-}
-
-Value from_json(std::string_view text) {
-  ValueBuilder builder;
+  ValueBuilder builder(json.nulls);
   nlohmann::json::sax_parse(text.begin(), text.end(), &builder);
   return builder.take();
 }

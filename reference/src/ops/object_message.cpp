@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "ops/object_message.h"
+
+#include <ATen/ops/empty.h>
+#include <c10/util/StringUtil.h>
+#include <tdref/consolidate.h>
+#include <tdref/pickle.h>
+
+#include "codec/bytes.h"
+#include "codec/limits.h"
+#include "codec/metadata.h"
+#include "codec/storage_extent.h"
+#include "codec/value_fields.h"
+#include "ops/pickle_message.h"
+
+namespace tdref {
+namespace {
+
+Value describe(const TensorDictBase& consolidated, const MetadataItems& items) {
+  auto metadata = consolidated_metadata(consolidated);
+  const auto total = consolidated.consolidated().storage.numel();
+  const auto extent = storage_extent(metadata);
+  TORCH_CHECK_NOT_IMPLEMENTED(extent == total,
+                              "the consolidated storage has ",
+                              total,
+                              " bytes, but its last leaf ends at byte ",
+                              extent,
+                              "; allowed is a storage that ends there");
+  add_about_the_root(metadata, kTotalBytes, total);
+  for (const auto& [key, value] : items) {
+    add_about_the_root(metadata, key, value);
+  }
+  return metadata;
+}
+
+std::string announces(int group_rank) {
+  return c10::str("group rank ", group_rank, " announces ");
+}
+
+PythonClass class_named(const std::string& text, int group_rank) {
+  const auto stop = text.rfind('.');
+  TORCH_CHECK_VALUE(stop != std::string::npos && stop > 0 && stop + 1 < text.size(),
+                    announces(group_rank),
+                    "the tensorclass '",
+                    text,
+                    "'; allowed are a module, a full stop and a name");
+  return {text.substr(0, stop), text.substr(stop + 1)};
+}
+
+}  // namespace
+
+MetadataItems class_of(const TensorDictBase& td) {
+  std::optional<Value> name;
+  if (const auto* tensorclass = td.as<TensorClass>()) {
+    name = c10::str(tensorclass->cls().module, '.', tensorclass->cls().name);
+  }
+  return {{kTensorClass, std::move(name)}};
+}
+
+at::Tensor write_metadata(const TensorDictBase& consolidated, const MetadataItems& items) {
+  const auto pickle = pickle_value(describe(consolidated, items));
+  TORCH_CHECK_VALUE(pickle.size() <= kMaxMetadataBytes,
+                    "the metadata of a tensordict has ",
+                    pickle.size(),
+                    " bytes; allowed are at most ",
+                    kMaxMetadataBytes);
+  return pickle_message(pickle);
+}
+
+Value read_metadata(const at::Tensor& pickle) {
+  const auto bytes = as_bytes(pickle);
+  auto metadata = unpickle_value(bytes);
+  note_unpickled(bytes);
+  return metadata;
+}
+
+void check_metadata_bytes(std::int64_t bytes, int group_rank) {
+  TORCH_CHECK_VALUE(0 <= bytes && bytes <= static_cast<std::int64_t>(kMaxMetadataBytes),
+                    announces(group_rank),
+                    "metadata of ",
+                    bytes,
+                    " bytes; allowed are 0 to ",
+                    kMaxMetadataBytes);
+}
+
+std::int64_t storage_bytes(const Value& metadata, int group_rank) {
+  const auto total = field<std::int64_t>(metadata, kTotalBytes);
+  const auto extent = storage_extent(metadata);
+  TORCH_CHECK_VALUE(total == extent,
+                    announces(group_rank),
+                    "a storage of ",
+                    total,
+                    " bytes, but its last leaf ends at byte ",
+                    extent);
+  return total;
+}
+
+void check_storage_device(const Value& metadata,
+                          const std::optional<at::Device>& device,
+                          int group_rank) {
+  const auto& name = text(any_field(metadata, kStorageDevice), "the device of a storage");
+  TORCH_CHECK_NOT_IMPLEMENTED(device.has_value() || name == "cpu",
+                              announces(group_rank),
+                              "a storage on the device '",
+                              name,
+                              "', which is not served; allowed is cpu");
+}
+
+at::Tensor allocate(std::int64_t bytes, const char* what, int group_rank) {
+  try {
+    return at::empty({bytes}, at::kByte);
+  } catch (const c10::Error&) {
+    TORCH_CHECK_VALUE(
+        false, announces(group_rank), what, " of ", bytes, " bytes, which cannot be allocated");
+  }
+}
+
+AnyTensorDict build(const Value& metadata, const at::Tensor& storage, int group_rank) {
+  auto td = rebuild(metadata, storage);
+  const auto* tensorclass = metadata.find(kTensorClass);
+  if (tensorclass == nullptr) {
+    return td;
+  }
+  const auto& name = text(*tensorclass, "a tensorclass");
+  const auto cls = class_named(name, group_rank);
+  auto* contents = td->as<TensorDict>();
+  TORCH_CHECK_NOT_IMPLEMENTED(contents != nullptr,
+                              announces(group_rank),
+                              "the tensorclass '",
+                              name,
+                              "' that holds a ",
+                              text(any_field(metadata, "cls"), "a class"),
+                              "; allowed is a TensorDict");
+  return TensorClass(cls, std::move(*contents));
+}
+
+}  // namespace tdref
