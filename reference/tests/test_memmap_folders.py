@@ -29,7 +29,8 @@ FORMS = Forms(
     is_key=lambda key: key not in RESERVED,
     is_folder_key=lambda key: key != "meta.json" and not key.endswith(".memmap"),
     data=any_data(),
-    stack_data=any_data().map(lambda data: [data, "a", 1]),
+    # tensordict takes a list for a stack, as a test below says.
+    stack_data=any_data().map(lambda data: ["b" if isinstance(data, list) else data, "a", 1]),
 )
 
 
@@ -209,6 +210,16 @@ def test_tensorclasses_that_tensordict_stacks_lazily(codec: Codec, tmp_path: Pat
     td = Pair.lazy_stack([pair, pair], 0)
     td.memmap(tmp_path / "td")
     assert described(codec.read("L", tmp_path / "td")) == described(td)
+
+
+def test_a_stack_of_lists(codec: Codec, tmp_path: Path) -> None:
+    """tensordict takes the lists for stacks, whose numbers of rows then differ from the batch's."""
+    td = TensorDict({"s": NonTensorStack(NonTensorData([1, 2, 3]), NonTensorData([4, 5, 6]))}, [2])
+    td.memmap(tmp_path / "td")
+    assert TensorDict.load_memmap(tmp_path / "td").get("s").batch_size == torch.Size([2, 3])
+    read = codec.read("L", tmp_path / "td")
+    assert read.get("s").batch_size == torch.Size([2])
+    assert [row.data for row in read.get("s").tensordicts] == [[1, 2, 3], [4, 5, 6]]
 
 
 def test_jagged_leaves_have_no_file(codec: Codec, tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ examples = settings(
     deadline=None,
     derandomize=True,
     database=None,
-    max_examples=80,
+    max_examples=100,
     suppress_health_check=[
         HealthCheck.too_slow,
         HealthCheck.data_too_large,
@@ -131,6 +131,12 @@ def any_data() -> st.SearchStrategy[Any]:
     return json_data() | only_pickled
 
 
+def _batch_sizes() -> st.SearchStrategy[tuple[int, ...]]:
+    """Mostly of one dimension, which all kinds of entries need."""
+    dims = st.sampled_from([1, 1, 0, 2])
+    return dims.flatmap(lambda count: st.tuples(*[st.integers(1, 3)] * count))
+
+
 def _keys(is_key: Callable[[str], bool]) -> st.SearchStrategy[str]:
     return (st.sampled_from("abcxyz") | st.sampled_from(ODD_KEYS) | _texts()).filter(is_key)
 
@@ -173,7 +179,7 @@ def tensordicts(
     draw: st.DrawFn, forms: Forms, batch: tuple[int, ...] | None = None, depth: int = 2
 ) -> TensorDict:
     if batch is None:
-        batch = tuple(draw(st.lists(st.integers(1, 3), max_size=2)))
+        batch = draw(_batch_sizes())
     names = None
     if forms.has_names and batch and draw(st.booleans()):
         names = [f"dim{i}" if i else None for i in range(len(batch))][::-1]
@@ -190,7 +196,7 @@ def _entries(
 ) -> st.SearchStrategy[Any]:
     kinds: list[st.SearchStrategy[Any]] = [leaves(batch, forms.dtypes)]
     if forms.has_jagged and len(batch) == 1:
-        kinds.append(_jagged(batch[0]))
+        kinds += [_jagged(batch[0])] * 2
     if not may_be_folder:
         return st.one_of(kinds)
     if forms.data is not None:
@@ -239,8 +245,7 @@ def collections(
 ) -> st.SearchStrategy[TensorDictBase]:
     """Tensordicts of all kinds that can be a root."""
     if batch is None:
-        sizes = st.lists(st.integers(1, 3), max_size=2).map(tuple)
-        return sizes.flatmap(lambda size: collections(forms, size, depth))
+        return _batch_sizes().flatmap(lambda size: collections(forms, size, depth))
     kinds = [tensordicts(forms, batch, depth), _pairs(forms, batch, depth)]
     if forms.has_lazy and batch:
         kinds.append(_lazy_stacks(forms, batch, depth))
