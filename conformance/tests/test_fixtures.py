@@ -132,10 +132,9 @@ def test_untested_and_ambiguous_clauses_say_why() -> None:
                 assert problems("clauses.schema.json", [without])
 
 
-def test_the_three_pages_have_a_case_for_each_of_their_rules() -> None:
-    pages = {f"TensorDictBase.{name}" for name in ("send", "irecv", "gather_and_stack")}
-    rules = [c for c in clauses() if c["source"]["document"] in pages and c["level"] == "must"]
-    assert {clause["source"]["document"] for clause in rules} == pages
+def test_each_rule_of_a_page_has_a_case_or_a_question() -> None:
+    rules = [clause for clause in clauses() if clause["level"] == "must"]
+    assert len({clause["source"]["document"] for clause in rules}) >= 10
     assert [clause["id"] for clause in rules if clause["status"] == "untested"] == []
 
 
