@@ -13,6 +13,15 @@ std::uint16_t sign_of(double value, const SmallFloatFormat& format) {
   return static_cast<std::uint16_t>(1U << (format.exponent_bits + format.mantissa_bits));
 }
 
+int bias_of(const SmallFloatFormat& format) {
+  return (1 << (format.exponent_bits - 1)) - 1;
+}
+
+/// Of a number that is not 0. Subnormals share the exponent of the smallest normal number.
+int exponent_of(double magnitude, const SmallFloatFormat& format) {
+  return std::max(std::ilogb(magnitude), 1 - bias_of(format));
+}
+
 /// The highest exponent, with the mantissa of an infinity or of a NaN.
 std::uint16_t special(bool is_infinite, const SmallFloatFormat& format) {
   const unsigned all_exponent_bits = (1U << format.exponent_bits) - 1;
@@ -32,16 +41,14 @@ const SmallFloatFormat& small_float_format(const DType& dtype) {
 
 std::optional<std::uint16_t> encode_exactly(double value, const SmallFloatFormat& format) {
   if (!std::isfinite(value)) return std::nullopt;
-  const int bias = (1 << (format.exponent_bits - 1)) - 1;
+  const int bias = bias_of(format);
   const unsigned highest_exponent = (1U << format.exponent_bits) - 1;
   const unsigned mantissa_mask = (1U << format.mantissa_bits) - 1;
-  const unsigned sign =
-      std::signbit(value) ? 1U << (format.exponent_bits + format.mantissa_bits) : 0U;
+  const unsigned sign = sign_of(value, format);
   const double magnitude = std::fabs(value);
   if (magnitude == 0) return static_cast<std::uint16_t>(sign);
 
-  // Subnormals share the exponent of the smallest normal number.
-  const int exponent = std::max(std::ilogb(magnitude), 1 - bias);
+  const int exponent = exponent_of(magnitude, format);
   const double scaled = std::ldexp(magnitude, format.mantissa_bits - exponent);
   if (scaled != std::floor(scaled)) return std::nullopt;
   const auto significand = static_cast<unsigned>(scaled);
@@ -58,10 +65,9 @@ std::optional<std::uint16_t> encode_exactly(double value, const SmallFloatFormat
 std::uint16_t encode_rounded(double value, const SmallFloatFormat& format) {
   const std::uint16_t sign = sign_of(value, format);
   if (!std::isfinite(value)) return sign | special(std::isinf(value), format);
-  const int bias = (1 << (format.exponent_bits - 1)) - 1;
   const double magnitude = std::fabs(value);
   if (magnitude == 0) return sign;
-  const int exponent = std::max(std::ilogb(magnitude), 1 - bias);
+  const int exponent = exponent_of(magnitude, format);
   const double unit = std::ldexp(1.0, exponent - format.mantissa_bits);
   // Rounds to even, as nothing here changes the mode; may reach the next power of two, which is exact.
   const double rounded = std::nearbyint(magnitude / unit) * unit;

@@ -21,6 +21,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using testing::message_of;
 using testing::one_leaf;
 using namespace std::chrono_literals;
 
@@ -73,18 +74,6 @@ void receive_by(Form form, const World& world, TensorDict& td, const IrecvOption
   if (auto works = irecv(world, td, with_form)) {
     wait(std::move(*works));
   }
-}
-
-// The message of the error that `call` throws, which must be an `Error`.
-template <typename Error>
-std::string message_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what_without_backtrace();
-  }
-  ADD_FAILURE() << "nothing was thrown";
-  return "";
 }
 
 void expect_sample(const TensorDict& td, int first) {

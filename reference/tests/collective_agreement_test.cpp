@@ -20,23 +20,12 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using testing::message_of;
 using namespace std::chrono_literals;
 
 // A part in an all_gather of which nothing but `operation` and `leaves` must be the same.
 Collective part(const Group& group, std::string operation, std::string leaves = "") {
   return {.group = group, .operation = std::move(operation), .leaves = std::move(leaves)};
-}
-
-// The message of the error that `call` throws, which must be an `Error`.
-template <typename Error>
-std::string message_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what_without_backtrace();
-  }
-  ADD_FAILURE() << "nothing was thrown";
-  return "";
 }
 
 // The group still serves all its ranks.

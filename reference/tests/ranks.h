@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <gtest/gtest.h>
 #include <tdref/group.h>
 
 #include <functional>
+#include <string>
 #include <vector>
 
 namespace tdref::testing {
@@ -22,5 +24,17 @@ void run_ranks_with(const std::vector<GroupOptions>& options_by_rank,
 
 /// Options of a rank that takes messages as they come, without comparing them.
 GroupOptions plain_options();
+
+/// Returns the message of the error that `call` throws, which must be an `Error`.
+template <typename Error>
+std::string message_of(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.what_without_backtrace();
+  }
+  ADD_FAILURE() << "nothing was thrown";
+  return "";
+}
 
 }  // namespace tdref::testing

@@ -12,8 +12,12 @@ namespace tdref {
 /// Names a class as Python's str() does: "<class 'module.name'>".
 std::string to_text(const PythonClass& cls);
 
-/// Reads what to_text() writes, from another process: the class is named, and not looked for. The
-/// last full stop is taken for the one between module and name. Returns nothing for another text.
+/// Reads "module.name". The last full stop is taken for the one between them. Returns nothing for
+/// another text.
+std::optional<PythonClass> class_named(std::string_view text);
+
+/// Reads what to_text() writes, from another process: the class is named, and not looked
+/// for. Returns nothing for another text.
 std::optional<PythonClass> class_of_text(std::string_view text);
 
 }  // namespace tdref

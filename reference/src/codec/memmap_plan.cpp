@@ -9,6 +9,7 @@
 
 #include "codec/class_text.h"
 #include "codec/dtype_names.h"
+#include "codec/elements.h"
 #include "codec/file.h"
 #include "codec/json.h"
 #include "codec/limits.h"
@@ -70,18 +71,7 @@ void check_leaf(const std::string& key, const Entry& entry) {
   const auto* leaf = entry.leaf();
   TORCH_CHECK_NOT_IMPLEMENTED(
       leaf != nullptr, "the jagged leaf '", key, "' cannot be memory-mapped");
-  const auto& tensor = leaf->tensor;
-  TORCH_CHECK_NOT_IMPLEMENTED(tensor.layout() == at::kStrided && tensor.is_cpu() &&
-                                  !tensor.is_nested() && !tensor.is_quantized(),
-                              "the leaf '",
-                              key,
-                              "' cannot be memory-mapped: it has layout ",
-                              tensor.layout(),
-                              ", device ",
-                              tensor.device(),
-                              " and dtype ",
-                              tensor.dtype(),
-                              "; allowed are strided tensors on the CPU that are not quantized");
+  check_has_bytes(leaf->tensor, "the leaf '", key, "' cannot be memory-mapped");
 }
 
 class Planner {

@@ -151,13 +151,8 @@ Conversation::Post Conversation::settle(PendingTransfer& transfer, const Note& t
 }
 
 void Conversation::send(const Note& note) {
+  check_note_bytes(note.text.size());
   const auto bytes = static_cast<std::int64_t>(note.text.size());
-  TORCH_CHECK_VALUE(bytes <= kMaxNoteBytes,
-                    "a structure of ",
-                    bytes,
-                    " bytes is too large to be compared; allowed are ",
-                    kMaxNoteBytes,
-                    ". Open the group with agree_on_structure = false");
   Messages messages;
   messages.push_back(send_message(at::tensor({static_cast<std::int64_t>(note.kind),
                                               static_cast<std::int64_t>(note.side),

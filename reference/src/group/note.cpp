@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "group/note.h"
 
+#include <c10/util/Exception.h>
 #include <c10/util/StringUtil.h>
 
 #include <string_view>
@@ -28,6 +29,15 @@ class Lines {
 };
 
 }  // namespace
+
+void check_note_bytes(std::size_t bytes) {
+  TORCH_CHECK_VALUE(bytes <= static_cast<std::size_t>(kMaxNoteBytes),
+                    "a structure of ",
+                    bytes,
+                    " bytes is too large to be compared; allowed are ",
+                    kMaxNoteBytes,
+                    ". Open the group with agree_on_structure = false");
+}
 
 Side other(Side side) {
   return side == Side::kSends ? Side::kReceives : Side::kSends;

@@ -10,6 +10,9 @@ namespace tdref {
 /// The longest text of a note.
 inline constexpr std::int64_t kMaxNoteBytes = std::int64_t{1} << 30;
 
+/// Errors  c10::ValueError: a note of so many bytes is too large to be sent.
+void check_note_bytes(std::size_t bytes);
+
 /// Says which end of a transfer a rank is.
 enum class Side : std::int64_t { kSends = 1, kReceives = 2 };
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <ATen/ops/full.h>
 #include <tdref/all_gather.h>
 #include <tdref/consolidate.h>
 
@@ -13,22 +12,12 @@
 namespace tdref {
 namespace {
 
-/// What this rank contributes.
-struct Own {
-  at::Tensor size;
-  at::Tensor metadata;
-  at::Tensor storage;
-};
-
 // Checks everything before anything is sent, and waits for the other ranks to have done so.
-Own prepare(const Group& group, const TensorDictBase& td) {
-  Own own;
+ObjectMessage prepare(const Group& group, const TensorDictBase& td) {
+  ObjectMessage own;
   agree(plan_collective({.group = group, .operation = "all_gather of tensordicts"},
                         [&](Collective& collective) {
-                          const auto consolidated = consolidate(td);
-                          own.metadata = write_metadata(*consolidated, {});
-                          own.size = at::full({1}, own.metadata.numel(), at::kLong);
-                          own.storage = consolidated->consolidated().storage;
+                          own = object_message(*consolidate(td), {});
                           collective.call = "all_gather";
                           collective.messages = {{{}, 0, own.size}};
                         }));
@@ -47,7 +36,7 @@ std::vector<at::Tensor> gather(const Group& group,
   return gathered;
 }
 
-std::vector<Value> gather_metadata(const Group& group, const Own& own) {
+std::vector<Value> gather_metadata(const Group& group, const ObjectMessage& own) {
   std::vector<std::int64_t> sizes;
   for (const auto& size : group.all_gather(own.size)) {
     sizes.push_back(size.item<std::int64_t>());

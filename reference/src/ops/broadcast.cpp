@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <ATen/ops/full.h>
 #include <tdref/broadcast.h>
 #include <tdref/consolidate.h>
 
@@ -17,9 +16,8 @@ constexpr const char* kCall = "broadcast";
 /// What rank src sends; on the others only the size has a place already.
 struct Outgoing {
   int group_src = 0;
-  at::Tensor size = at::full({1}, -1, at::kLong);
+  ObjectMessage message{.size = size_message()};
   std::optional<AnyTensorDict> td;
-  at::Tensor metadata;
 };
 
 MetadataItems items_of(const TensorDictBase& consolidated) {
@@ -38,12 +36,11 @@ Outgoing prepare(const Group& group, const TensorDictBase& td, const BroadcastOp
     check_served(options.device);
     if (self == outgoing.group_src) {
       outgoing.td = consolidate(td);
-      outgoing.metadata = write_metadata(**outgoing.td, items_of(**outgoing.td));
-      outgoing.size.fill_(outgoing.metadata.numel());
+      outgoing.message = object_message(**outgoing.td, items_of(**outgoing.td));
     }
     collective.call = kCall;
     collective.group_root = outgoing.group_src;
-    collective.messages = {{{}, 0, outgoing.size}};
+    collective.messages = {{{}, 0, outgoing.message.size}};
   }));
   return outgoing;
 }
@@ -52,8 +49,8 @@ AnyTensorDict receive(const Group& group,
                       const Outgoing& outgoing,
                       const BroadcastOptions& options) {
   const int src = outgoing.group_src;
-  group.broadcast(outgoing.size, src);
-  const auto bytes = outgoing.size.item<std::int64_t>();
+  group.broadcast(outgoing.message.size, src);
+  const auto bytes = outgoing.message.size.item<std::int64_t>();
   check_metadata_bytes(bytes, src);
   const auto pickle = allocate(bytes, "metadata", src);
   group.broadcast(pickle, src);
@@ -74,8 +71,8 @@ BroadcastResult broadcast(const World& world,
   if (!outgoing.td.has_value()) {
     return receive(group, outgoing, options);
   }
-  const auto& storage = (*outgoing.td)->consolidated().storage;
-  for (const auto& message : {outgoing.size, outgoing.metadata, storage}) {
+  const auto& [size, metadata, storage] = outgoing.message;
+  for (const auto& message : {size, metadata, storage}) {
     group.broadcast(message, outgoing.group_src);
   }
   if (td.is_consolidated()) {

@@ -52,14 +52,7 @@ CollectiveProposal proposal_of(const Collective& collective, std::function<Works
 Collective plan_collective(Collective collective, const std::function<void(Collective&)>& plan) {
   try {
     plan(collective);
-    const auto bytes =
-        static_cast<std::int64_t>(collective.operation.size() + collective.leaves.size());
-    TORCH_CHECK_VALUE(bytes <= kMaxNoteBytes,
-                      "a structure of ",
-                      bytes,
-                      " bytes is too large to be compared; allowed are ",
-                      kMaxNoteBytes,
-                      ". Open the group with agree_on_structure = false");
+    check_note_bytes(collective.operation.size() + collective.leaves.size());
     return collective;
   } catch (c10::Error& error) {
     refuse(collective, error);

@@ -2,11 +2,13 @@
 #include "ops/object_message.h"
 
 #include <ATen/ops/empty.h>
+#include <ATen/ops/full.h>
 #include <c10/util/StringUtil.h>
 #include <tdref/consolidate.h>
 #include <tdref/pickle.h>
 
 #include "codec/bytes.h"
+#include "codec/class_text.h"
 #include "codec/limits.h"
 #include "codec/metadata.h"
 #include "codec/storage_extent.h"
@@ -37,16 +39,6 @@ std::string announces(int group_rank) {
   return c10::str("group rank ", group_rank, " announces ");
 }
 
-PythonClass class_named(const std::string& text, int group_rank) {
-  const auto stop = text.rfind('.');
-  TORCH_CHECK_VALUE(stop != std::string::npos && stop > 0 && stop + 1 < text.size(),
-                    announces(group_rank),
-                    "the tensorclass '",
-                    text,
-                    "'; allowed are a module, a full stop and a name");
-  return {text.substr(0, stop), text.substr(stop + 1)};
-}
-
 }  // namespace
 
 MetadataItems class_of(const TensorDictBase& td) {
@@ -55,6 +47,15 @@ MetadataItems class_of(const TensorDictBase& td) {
     name = c10::str(tensorclass->cls().module, '.', tensorclass->cls().name);
   }
   return {{kTensorClass, std::move(name)}};
+}
+
+at::Tensor size_message(std::int64_t bytes) {
+  return at::full({1}, bytes, at::kLong);
+}
+
+ObjectMessage object_message(const TensorDictBase& consolidated, const MetadataItems& items) {
+  auto metadata = write_metadata(consolidated, items);
+  return {size_message(metadata.numel()), metadata, consolidated.consolidated().storage};
 }
 
 at::Tensor write_metadata(const TensorDictBase& consolidated, const MetadataItems& items) {
@@ -122,7 +123,12 @@ AnyTensorDict build(const Value& metadata, const at::Tensor& storage, int group_
     return td;
   }
   const auto& name = text(*tensorclass, "a tensorclass");
-  const auto cls = class_named(name, group_rank);
+  const auto cls = class_named(name);
+  TORCH_CHECK_VALUE(cls.has_value(),
+                    announces(group_rank),
+                    "the tensorclass '",
+                    name,
+                    "'; allowed are a module, a full stop and a name");
   auto* contents = td->as<TensorDict>();
   TORCH_CHECK_NOT_IMPLEMENTED(contents != nullptr,
                               announces(group_rank),
@@ -131,7 +137,7 @@ AnyTensorDict build(const Value& metadata, const at::Tensor& storage, int group_
                               "' that holds a ",
                               text(any_field(metadata, "cls"), "a class"),
                               "; allowed is a TensorDict");
-  return TensorClass(cls, std::move(*contents));
+  return TensorClass(*cls, std::move(*contents));
 }
 
 }  // namespace tdref

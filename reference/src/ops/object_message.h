@@ -33,6 +33,20 @@ MetadataItems class_of(const TensorDictBase& td);
 ///         c10::ValueError: a pickle of more than 64 MiB.
 at::Tensor write_metadata(const TensorDictBase& consolidated, const MetadataItems& items);
 
+/// Returns int64[1], which says how many bytes come next. One to be received into says -1 until then:
+/// where nothing arrives although a message does, no size is made of it.
+at::Tensor size_message(std::int64_t bytes = -1);
+
+/// What travels, in this order.
+struct ObjectMessage {
+  at::Tensor size = {};
+  at::Tensor metadata = {};
+  at::Tensor storage = {};
+};
+
+/// Errors  as write_metadata().
+ObjectMessage object_message(const TensorDictBase& consolidated, const MetadataItems& items);
+
 /// Reads metadata from another process.
 ///
 /// Errors  c10::ValueError: as unpickle_value().

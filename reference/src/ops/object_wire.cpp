@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "ops/object_wire.h"
 
-#include <ATen/ops/full.h>
 #include <tdref/consolidate.h>
 
 #include <chrono>
@@ -31,8 +30,7 @@ class Messages {
 
  private:
   std::int64_t take_size(const std::optional<at::Device>& device) const {
-    // Where nothing arrives although a message does, the size is none.
-    const auto size = at::full({1}, -1, at::kLong);
+    const auto size = size_message();
     complete(plan_with({peer_, Side::kReceives, {{{}, kTag, size}}, kTag, kStructure},
                        [&](Transfer&) { check_served(device); }));
     const auto bytes = size.item<std::int64_t>();
@@ -58,10 +56,8 @@ Transfer plan_object_send(const Peer& peer,
   return plan_with({peer, Side::kSends, {}, kTag, kStructure}, [&](Transfer& transfer) {
     check_served(device);
     const auto consolidated = consolidate(td);
-    const auto metadata = write_metadata(*consolidated, class_of(*consolidated));
-    for (const auto& message : {at::full({1}, metadata.numel(), at::kLong),
-                                metadata,
-                                consolidated->consolidated().storage}) {
+    const auto [size, metadata, storage] = object_message(*consolidated, class_of(*consolidated));
+    for (const auto& message : {size, metadata, storage}) {
       transfer.messages.push_back({{}, kTag, message});
     }
   });

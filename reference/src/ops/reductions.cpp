@@ -133,8 +133,12 @@ Reduction pack(const Bucket& bucket) {
 }
 
 // gloo adds bools as bytes: two that are true make 2, and 256 of them 0.
+bool adds_bools(const c10d::ReduceOp& op, at::ScalarType dtype) {
+  return dtype == at::kBool && op == c10d::ReduceOp::SUM;
+}
+
 c10d::ReduceOp posted_op(const c10d::ReduceOp& op, at::ScalarType dtype) {
-  return dtype == at::kBool && op == c10d::ReduceOp::SUM ? c10d::ReduceOp(c10d::ReduceOp::BOR) : op;
+  return adds_bools(op, dtype) ? c10d::ReduceOp(c10d::ReduceOp::BOR) : op;
 }
 
 // Other implementations do add them so, and all that is not 0 is true.
@@ -154,7 +158,7 @@ Reduction make_reduction(const Bucket& bucket, const c10d::ReduceOp& op, Result 
   if (reduction.tensor.is_complex()) {
     reduction.tensor = at::view_as_real(reduction.tensor);
   }
-  if (reduction.tensor.scalar_type() == at::kBool && op == c10d::ReduceOp::SUM) {
+  if (adds_bools(op, reduction.tensor.scalar_type())) {
     make_bools_of_bytes(reduction, bucket.front().first());
   }
   if (result == Result::kUndefined) {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <ATen/ops/full.h>
 #include <tdref/consolidate.h>
 #include <tdref/scatter.h>
 
@@ -15,15 +14,11 @@
 namespace tdref {
 namespace {
 
-at::Tensor number(std::int64_t value) {
-  return at::full({1}, value, at::kLong);
-}
-
 /// What rank src sends, by group rank; on the others only the size of the largest pickle has a place
 /// already.
 struct Outgoing {
   int group_src = 0;
-  at::Tensor largest = number(-1);
+  at::Tensor largest = size_message();
   std::vector<at::Tensor> pickles;
   std::vector<at::Tensor> sizes;
   std::vector<at::Tensor> storages;
@@ -65,7 +60,7 @@ void add_messages(Outgoing& outgoing, const std::vector<AnyTensorDict>& tensordi
     const auto& device = td->consolidated().storage.device();
     outgoing.pickles.push_back(
         write_metadata(*td, {{kMaxBytes, max_bytes}, {kStorageDevice, device.str()}}));
-    outgoing.sizes.push_back(number(outgoing.pickles.back().numel()));
+    outgoing.sizes.push_back(size_message(outgoing.pickles.back().numel()));
   }
   outgoing.largest.fill_(largest_of(outgoing.pickles));
   pad_alike(outgoing.pickles);
@@ -98,7 +93,7 @@ Value receive_metadata(const Group& group, const Outgoing& outgoing) {
   check_metadata_bytes(largest, src);
   const auto pickle = allocate(largest, "metadata", src);
   group.scatter(pickle, outgoing.pickles, src);
-  const auto size = number(-1);
+  const auto size = size_message();
   group.scatter(size, outgoing.sizes, src);
   const auto bytes = size.item<std::int64_t>();
   TORCH_CHECK_VALUE(0 <= bytes && bytes <= largest,

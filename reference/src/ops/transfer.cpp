@@ -20,19 +20,8 @@ namespace {
 
 constexpr int kConsolidatedTag = 0;
 
-void check_has_bytes(const PlannedLeaf& leaf) {
-  const auto& tensor = leaf.tensor;
-  TORCH_CHECK_NOT_IMPLEMENTED(tensor.layout() == at::kStrided && tensor.device().is_cpu() &&
-                                  !tensor.is_nested() && !tensor.is_quantized(),
-                              "leaf ",
-                              to_string(leaf.key),
-                              " cannot be transferred: it has layout ",
-                              tensor.layout(),
-                              ", device ",
-                              tensor.device(),
-                              " and dtype ",
-                              tensor.dtype(),
-                              "; allowed are strided tensors on the CPU that are not quantized");
+void check_travels(const PlannedLeaf& leaf) {
+  check_has_bytes(leaf.tensor, "leaf ", to_string(leaf.key), " cannot be transferred");
 }
 
 void check_unshared(const PlannedLeaf& leaf) {
@@ -56,7 +45,7 @@ std::vector<PlannedLeaf> messages_to_send(const TensorDictBase& td,
              .tensor = td.is_consolidated() ? td.consolidated().storage : pack(td, lay_out(td))}};
   }
   auto leaves = plan_transfer(td, options.tags);
-  std::for_each(leaves.begin(), leaves.end(), check_has_bytes);
+  std::for_each(leaves.begin(), leaves.end(), check_travels);
   for (auto& leaf : leaves) {
     leaf.tensor = row_major(leaf.tensor);
   }
@@ -71,7 +60,7 @@ std::vector<PlannedLeaf> messages_to_receive(const TensorDictBase& td,
   auto leaves = plan_transfer(td, options.tags);
   check_in_memory(td);
   for (const auto& leaf : leaves) {
-    check_has_bytes(leaf);
+    check_travels(leaf);
     check_unshared(leaf);
   }
   return leaves;

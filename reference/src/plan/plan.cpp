@@ -4,8 +4,7 @@
 #include <limits>
 
 #include "plan/pseudo_random.h"
-#include "tree/visit.h"
-#include "tree/walk.h"
+#include "plan/sorted_walk.h"
 
 namespace tdref {
 namespace {
@@ -40,46 +39,18 @@ class Tags {
   std::optional<PseudoRandomTags> pseudo_random_;
 };
 
-class Planner {
+class Planner final : public SortedWalk {
  public:
-  explicit Planner(const TagOptions& options) : tags_(options) {}
-
-  void visit(const TensorDictBase& td) {
-    visit_contents(td,
-                   Overloaded{[&](const TensorDict& items) { visit_items(items); },
-                              [&](const LazyStackedTensorDict& stack) { visit_members(stack); }});
-  }
+  explicit Planner(const TagOptions& options) : SortedWalk("transferred"), tags_(options) {}
 
   std::vector<PlannedLeaf> finish() && { return std::move(plan_); }
 
  private:
-  void visit_items(const TensorDict& td) {
-    for (const Item* item : td.sorted_items()) {
-      path_.push_back(item->key);
-      TORCH_CHECK_NOT_IMPLEMENTED(item->value.jagged() == nullptr,
-                                  "leaf ",
-                                  to_string(path_),
-                                  " cannot be transferred: it is jagged; allowed are strided "
-                                  "tensors");
-      if (const auto* leaf = item->value.leaf()) {
-        plan_.push_back({path_, tags_.next(path_), leaf->tensor});
-      } else if (const auto* nested = item->value.nested()) {
-        visit(*nested);
-      }
-      path_.pop_back();
-    }
-  }
-
-  void visit_members(const LazyStackedTensorDict& stack) {
-    for (std::size_t i = 0; i < stack.members().size(); ++i) {
-      path_.push_back(member_key(i));
-      visit(*stack.members()[i]);
-      path_.pop_back();
-    }
+  void add(const at::Tensor& tensor) override {
+    plan_.push_back({path(), tags_.next(path()), tensor});
   }
 
   Tags tags_;
-  KeyPath path_;
   std::vector<PlannedLeaf> plan_;
 };
 

@@ -4,8 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "tree/visit.h"
-#include "tree/walk.h"
+#include "plan/sorted_walk.h"
 
 namespace tdref {
 namespace {
@@ -79,44 +78,20 @@ ReducedLeaf stack_leaf(const std::vector<Leaves>& members, std::size_t place, st
   return stacked;
 }
 
-class Planner {
+class Planner final : public SortedWalk {
  public:
-  explicit Planner(LazyStacks stacks) : stacks_(stacks) {}
-
-  void visit(const TensorDictBase& td) {
-    visit_contents(td,
-                   Overloaded{[&](const TensorDict& items) { visit_items(items); },
-                              [&](const LazyStackedTensorDict& stack) {
-                                stacks_ == LazyStacks::kStacked ? visit_stacked(stack)
-                                                                : visit_members(stack);
-                              }});
-  }
+  explicit Planner(LazyStacks stacks, KeyPath path = {})
+      : SortedWalk("reduced", std::move(path)), stacks_(stacks) {}
 
   Leaves finish() && { return std::move(leaves_); }
 
  private:
-  void visit_items(const TensorDict& td) {
-    for (const Item* item : td.sorted_items()) {
-      path_.push_back(item->key);
-      TORCH_CHECK_NOT_IMPLEMENTED(item->value.jagged() == nullptr,
-                                  "leaf ",
-                                  to_string(path_),
-                                  " cannot be reduced: it is jagged; allowed are strided tensors");
-      if (const auto* leaf = item->value.leaf()) {
-        leaves_.push_back({path_, leaf->tensor.sizes().vec(), {{leaf->tensor, {}}}});
-      } else if (const auto* nested = item->value.nested()) {
-        visit(*nested);
-      }
-      path_.pop_back();
-    }
+  void add(const at::Tensor& tensor) override {
+    leaves_.push_back({path(), tensor.sizes().vec(), {{tensor, {}}}});
   }
 
-  void visit_members(const LazyStackedTensorDict& stack) {
-    for (std::size_t i = 0; i < stack.members().size(); ++i) {
-      path_.push_back(member_key(i));
-      visit(*stack.members()[i]);
-      path_.pop_back();
-    }
+  void visit_stack(const LazyStackedTensorDict& stack) override {
+    stacks_ == LazyStacks::kStacked ? visit_stacked(stack) : SortedWalk::visit_stack(stack);
   }
 
   void visit_stacked(const LazyStackedTensorDict& stack) {
@@ -131,14 +106,12 @@ class Planner {
   }
 
   Leaves leaves_of(const TensorDictBase& member) const {
-    Planner planner(stacks_);
-    planner.path_ = path_;
+    Planner planner(stacks_, path());
     planner.visit(member);
     return std::move(planner).finish();
   }
 
   LazyStacks stacks_;
-  KeyPath path_;
   Leaves leaves_;
 };
 
