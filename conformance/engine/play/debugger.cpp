@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "engine/play/debugger.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -33,11 +32,24 @@ fs::path folder_of_program(std::int64_t pid) {
   return fs::path(program).parent_path();
 }
 
+/// Whether a signal has stopped a process.
+bool is_stopped(std::int64_t pid) {
+  std::ifstream file(concat("/proc/", pid, "/stat"));
+  std::string stat;
+  std::getline(file, stat);
+  // The state follows the name, which is in parentheses and may hold any character.
+  const std::size_t name_end = stat.rfind(')');
+  return name_end != std::string::npos && stat.substr(name_end).starts_with(") T");
+}
+
+/// py-spy stops a process while it reads it, and fails at one that is stopped already.
 std::vector<std::string> py_spy_command(std::int64_t pid) {
   const fs::path beside = folder_of_program(pid) / "py-spy";
   std::error_code unreadable;
   const std::string program = fs::exists(beside, unreadable) ? beside.string() : "py-spy";
-  return {program, "dump", "--pid", std::to_string(pid)};
+  std::vector<std::string> command{program, "dump", "--pid", std::to_string(pid)};
+  if (is_stopped(pid)) command.emplace_back("--nonblocking");
+  return command;
 }
 
 std::vector<std::string> gdb_command(std::int64_t pid) {
@@ -83,18 +95,15 @@ std::unique_ptr<Look> start_look(Adapter& adapter, const std::string& folder) {
   return look;
 }
 
-bool is_running(const std::unique_ptr<Look>& look) {
-  return !look->process->reap().has_value();
-}
-
 void await(const std::vector<std::unique_ptr<Look>>& looks, std::chrono::milliseconds limit) {
   const Clock::time_point end = Clock::now() + limit;
-  while (std::ranges::any_of(looks, is_running) && Clock::now() < end) {
-    std::vector<pollfd> watched;
+  while (true) {
+    std::vector<pollfd> running;
     for (const auto& look : looks) {
-      if (is_running(look)) watched.push_back({look->process->pidfd(), POLLIN, 0});
+      if (!look->process->reap()) running.push_back({look->process->pidfd(), POLLIN, 0});
     }
-    poll_until(watched, end);
+    if (running.empty() || Clock::now() >= end) return;
+    poll_until(running, end);
   }
 }
 

@@ -30,6 +30,11 @@ void watch(std::vector<pollfd>& watched, Peer* peer) {
   watched.push_back({peer->channel().fd(), static_cast<short>(events), 0});
 }
 
+/// Also the end of a process that nobody has taken notice of yet, which ends the wait at once.
+void watch(std::vector<pollfd>& watched, Process& process) {
+  if (!process.exit()) watched.push_back({process.pidfd(), POLLIN, 0});
+}
+
 void exchange(Peer* peer) {
   if (peer == nullptr || peer->is_closed()) return;
   peer->channel().flush();
@@ -179,13 +184,11 @@ void Fleet::poll(Clock::time_point until) {
   std::vector<pollfd> watched{{listener_.fd(), POLLIN, 0}};
   for (auto& [name, server] : servers_) {
     watch(watched, server->peer());
-    if (!server->process().reap()) watched.push_back({server->process().pidfd(), POLLIN, 0});
+    watch(watched, server->process());
   }
   for (auto& [player, adapter] : adapters_) {
     watch(watched, adapter->peer());
-    if (adapter->process() != nullptr && !adapter->exit()) {
-      watched.push_back({adapter->process()->pidfd(), POLLIN, 0});
-    }
+    if (adapter->process() != nullptr) watch(watched, *adapter->process());
   }
   for (const auto& stranger : strangers_) watch(watched, stranger.get());
 
@@ -194,10 +197,12 @@ void Fleet::poll(Clock::time_point until) {
   greet_strangers();
   const std::vector<Adapter*> adapters = all_adapters();
   for (auto& [name, server] : servers_) {
+    server->process().reap();
     exchange(server->peer());
     server->process_messages(adapters);
   }
   for (Adapter* adapter : adapters) {
+    adapter->exit();
     exchange(adapter->peer());
     adapter->finish_greeting();
   }

@@ -46,6 +46,9 @@ class Process {
   /// Takes the exit status when the child has ended; never waits.
   const std::optional<ExitStatus>& reap();
 
+  /// What `reap` has taken so far.
+  const std::optional<ExitStatus>& exit() const { return exit_; }
+
   /// Sends SIGKILL to every process of the group.
   void kill_group() const;
 
