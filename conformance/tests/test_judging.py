@@ -39,6 +39,7 @@ EXPECTS = {
     "wrong_batch_size": "{batch_size: [3]}",
     "wrong_unchanged": "{unchanged: true}",
     "wrong_is_consolidated": "{is_consolidated: true}",
+    "wrong_locked": "{locked: true}",
     "wrong_requires_grad": "{requires_grad: {a: true}}",
 }
 

@@ -82,6 +82,8 @@ struct Expect {
   std::optional<nlohmann::json> names;
   std::optional<nlohmann::json> device;
   std::optional<Shape> batch_size;
+  /// Of the root and of every tensordict in it.
+  std::optional<bool> locked;
   std::map<std::string, bool> requires_grad;
   std::optional<bool> is_consolidated;
   std::optional<ExpectedStorage> storage_holds;

@@ -159,6 +159,9 @@ class ExpectParser {
     if (const Node* node = reader_.optional("batch_size")) {
       expect.batch_size = read_integers(*node, "batch_size");
     }
+    if (const Node* node = reader_.optional("locked")) {
+      expect.locked = read_bool(*node, "locked");
+    }
     if (const Node* node = reader_.optional("requires_grad")) {
       expect.requires_grad = parse_requires_grad(*node);
     }

@@ -44,6 +44,7 @@ class SnapshotCheck {
     if (expect_.unchanged) append(compare(*step_.made, seen_.root));
     if (expect_.in_place || expect_.unchanged) check_memory();
     check_root();
+    if (expect_.locked) check_locked();
     check_keys();
     check_sums();
     check_values();
@@ -101,6 +102,17 @@ class SnapshotCheck {
     if (expect_.batch_size && *expect_.batch_size != root->batch_size) {
       report("", "batch_size", json(*expect_.batch_size).dump(), json(root->batch_size).dump());
     }
+  }
+
+  /// A lock holds for all that is in what is locked.
+  void check_locked() {
+    bool has_told = false;
+    for_each_node(seen_.root, [&](const Path& path, const SeenTree& tree) {
+      const std::optional<bool> locked = tree.locked();
+      if (!locked || locked == expect_.locked || has_told) return;
+      report(dotted(path), "locked", json(*expect_.locked).dump(), json(*locked).dump());
+      has_told = true;
+    });
   }
 
   void check_keys() {

@@ -185,6 +185,36 @@ TEST(JudgeValues, ComparesNestedLists) {
               "rank 0 step 2 (snapshot): a: values expected [[1001,1002]] got [1001,1002]");
 }
 
+TEST(JudgeLocked, ALockHoldsForAllThatIsInIt) {
+  const auto with_locks = [](bool root, bool nested) {
+    json inner = seen_dict({});
+    inner["locked"] = nested;
+    json outer = seen_dict({{"n", inner}});
+    outer["locked"] = root;
+    return outer;
+  };
+  expect_pass(judge_snapshot("{locked: true}", with_locks(true, true)));
+  expect_pass(judge_snapshot("{locked: false}", with_locks(false, false)));
+  expect_fail(judge_snapshot("{locked: true}", with_locks(false, false)),
+              "rank 0 step 2 (snapshot): locked expected true got false");
+  expect_fail(judge_snapshot("{locked: true}", with_locks(true, false)),
+              "rank 0 step 2 (snapshot): n: locked expected true got false");
+  expect_fail(judge_snapshot("{locked: false}", with_locks(false, true)),
+              "rank 0 step 2 (snapshot): n: locked expected false got true");
+}
+
+TEST(JudgeLocked, AStackIsLockedAsATensorDictIs) {
+  const json stack{{"kind", "lazy_stack"},
+                   {"class", "LazyStackedTensorDict"},
+                   {"stack_dim", 0},
+                   {"locked", true},
+                   {"members", {seen_dict({})}}};
+  expect_fail(judge_snapshot("{locked: false}", stack),
+              "rank 0 step 2 (snapshot): locked expected false got true");
+  expect_fail(judge_snapshot("{locked: true}", stack),
+              "rank 0 step 2 (snapshot): 0: locked expected true got false");
+}
+
 TEST(JudgeRequiresGrad, ComparesTheFlag) {
   expect_pass(judge_snapshot("{requires_grad: {a: false}}", kMadeTree));
   expect_fail(judge_snapshot("{requires_grad: {a: true}}", kMadeTree),

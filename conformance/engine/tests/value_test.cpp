@@ -164,7 +164,7 @@ TEST(TensorClass, IsStackedWithItsOwnClassAlone) {
 
 /// What an adapter would say that it holds, but for the tensors.
 SeenTree seen_as(const std::string& kind, const std::string& class_name) {
-  return {SeenDict{kind, class_name, {1}, nullptr, nullptr, {}}};
+  return {SeenDict{kind, class_name, {1}, nullptr, nullptr, false, {}}};
 }
 
 std::string first_difference(const TreePtr& expected, const SeenTree& seen) {

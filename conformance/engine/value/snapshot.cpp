@@ -106,7 +106,7 @@ void read_consolidated(JsonReader& reader, std::optional<SeenStorage>* consolida
 }
 
 SeenStack decode_stack(JsonReader& reader) {
-  SeenStack stack{reader.integer("stack_dim"), {}};
+  SeenStack stack{reader.integer("stack_dim"), reader.boolean("locked"), {}};
   for (const json& member : reader.array("members")) {
     stack.members.push_back(decode_tree(member, false, nullptr));
   }
@@ -114,12 +114,13 @@ SeenStack decode_stack(JsonReader& reader) {
 }
 
 SeenDict decode_dict(JsonReader& reader, const std::string& kind, const std::string& class_name) {
-  SeenDict dict{kind, "", reader.integers("batch_size"), nullptr, nullptr, {}};
+  SeenDict dict{kind, "", reader.integers("batch_size"), nullptr, nullptr, false, {}};
   if (kind == "tensorclass") dict.class_name = class_name;
   if (kind != "persistent") {
     dict.names = reader.any("names");
     dict.device = reader.any("device");
   }
+  dict.locked = reader.boolean("locked");
   for (const json& entry : reader.array("entries")) {
     if (!entry.is_array() || entry.size() != 2 || !entry[0].is_string()) {
       throw ProtocolError("an entry of a snapshot is not [key, tree]");
@@ -139,7 +140,6 @@ SeenTree decode_tree(const json& value, bool is_root, std::optional<SeenStorage>
   } else if (kind == "lazy_stack" || kind == "tensordict" || kind == "tensorclass" ||
              kind == "persistent") {
     const std::string class_name = reader.string("class");
-    reader.boolean("locked");
     if (kind == "lazy_stack") {
       tree.node = decode_stack(reader);
     } else {
@@ -153,17 +153,16 @@ SeenTree decode_tree(const json& value, bool is_root, std::optional<SeenStorage>
   return tree;
 }
 
-void visit_tensors(const SeenTree& tree,
-                   Path& path,
-                   const std::function<void(const Path&, const SeenTensor&)>& visit) {
+void visit_nodes(const SeenTree& tree,
+                 Path& path,
+                 const std::function<void(const Path&, const SeenTree&)>& visit) {
   const auto descend = [&](const std::string& component, const SeenTree& child) {
     path.push_back(component);
-    visit_tensors(child, path, visit);
+    visit_nodes(child, path, visit);
     path.pop_back();
   };
-  if (const SeenTensor* tensor = tree.tensor()) {
-    visit(path, *tensor);
-  } else if (const SeenStack* stack = tree.lazy_stack()) {
+  visit(path, tree);
+  if (const SeenStack* stack = tree.lazy_stack()) {
     for (std::size_t i = 0; i < stack->members.size(); ++i) {
       descend(std::to_string(i), stack->members[i]);
     }
@@ -207,10 +206,23 @@ Snapshot decode_snapshot(const json& value) {
   return snapshot;
 }
 
+std::optional<bool> SeenTree::locked() const {
+  if (const SeenDict* seen = dict()) return seen->locked;
+  if (const SeenStack* seen = lazy_stack()) return seen->locked;
+  return std::nullopt;
+}
+
+void for_each_node(const SeenTree& tree,
+                   const std::function<void(const Path&, const SeenTree&)>& visit) {
+  Path path;
+  visit_nodes(tree, path, visit);
+}
+
 void for_each_tensor(const SeenTree& tree,
                      const std::function<void(const Path&, const SeenTensor&)>& visit) {
-  Path path;
-  visit_tensors(tree, path, visit);
+  for_each_node(tree, [&](const Path& path, const SeenTree& node) {
+    if (const SeenTensor* tensor = node.tensor()) visit(path, *tensor);
+  });
 }
 
 const SeenTensor* find_tensor(const SeenTree& tree, const std::string& key) {

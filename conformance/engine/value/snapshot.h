@@ -49,6 +49,7 @@ struct SeenTree;
 
 struct SeenStack {
   std::int64_t stack_dim = 0;
+  bool locked = false;
   std::vector<SeenTree> members;
 };
 
@@ -61,6 +62,7 @@ struct SeenDict {
   Shape batch_size;
   nlohmann::json names;
   nlohmann::json device;
+  bool locked = false;
   std::vector<SeenEntry> entries;
 };
 
@@ -71,6 +73,8 @@ struct SeenTree {
   const NonTensor* non_tensor() const { return std::get_if<NonTensor>(&node); }
   const SeenStack* lazy_stack() const { return std::get_if<SeenStack>(&node); }
   const SeenDict* dict() const { return std::get_if<SeenDict>(&node); }
+  /// Nothing of what cannot be locked.
+  std::optional<bool> locked() const;
 };
 
 struct SeenEntry {
@@ -99,7 +103,11 @@ Snapshot decode_snapshot(const nlohmann::json& json);
 /// Decodes the snapshot of one tensor.
 SeenTensor decode_tensor(const nlohmann::json& json);
 
-/// Calls `visit` for each tensor, depth first, in the order of the snapshot.
+/// Calls `visit` for the tree and all that is in it, depth first, in the order of the snapshot.
+void for_each_node(const SeenTree& tree,
+                   const std::function<void(const Path&, const SeenTree&)>& visit);
+
+/// Calls `visit` for each tensor, in the same order.
 void for_each_tensor(const SeenTree& tree,
                      const std::function<void(const Path&, const SeenTensor&)>& visit);
 
