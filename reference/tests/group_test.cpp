@@ -4,6 +4,7 @@
 #include <tdref/group.h>
 #include <torch/csrc/distributed/c10d/exception.h>
 
+#include <csignal>
 #include <torch/csrc/distributed/c10d/HashStore.hpp>
 
 #include "ranks.h"
@@ -26,6 +27,23 @@ TEST(DefaultGroup, KnowsItsRanksAndBackend) {
                        EXPECT_THROW(group.group_rank_of(2), c10::ValueError);
                      },
                      {.backend = "cpu:gloo", .timeout = 20s});
+}
+
+using Action = void (*)(int);
+
+Action action_of_sigpipe() {
+  struct sigaction action {};
+  sigaction(SIGPIPE, nullptr, &action);
+  return action.sa_handler;
+}
+
+TEST(OpeningAGroup, MakesABrokenConnectionAnErrorAndNotTheEnd) {
+  const Action before = std::signal(SIGPIPE, SIG_DFL);
+  testing::run_ranks(1, [](World&, int) { EXPECT_EQ(action_of_sigpipe(), SIG_IGN); });
+  const Action own = [](int) {};
+  std::signal(SIGPIPE, own);
+  testing::run_ranks(1, [&](World&, int) { EXPECT_EQ(action_of_sigpipe(), own); });
+  std::signal(SIGPIPE, before);
 }
 
 TEST(Subgroup, NumbersItsMembersByGlobalRank) {

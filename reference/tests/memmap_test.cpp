@@ -80,7 +80,7 @@ TEST_F(Memmap, ReplacesNothingThatMustNotExist) {
 TEST_F(Memmap, CannotBeWrittenWhereThereIsAFile) {
   memmap(testing::sample(1), {.prefix = place("td")});
   EXPECT_THROW(memmap(testing::sample(1), {.prefix = place("td/a.memmap/x")}), OSError);
-  EXPECT_THROW(memmap(testing::sample(1), {.prefix = place("a\0b") + std::string("\0", 1)}),
+  EXPECT_THROW(memmap(testing::sample(1), {.prefix = place("a") + std::string("\0b", 2)}),
                c10::ValueError);
   EXPECT_THROW(load_memmap(place("missing")), OSError);
 }

@@ -38,6 +38,7 @@ class Notes : public Observer {
   void pickled(std::size_t nbytes) override { events.emplace_back("pickle", nbytes); }
   void unpickled(std::size_t nbytes) override { events.emplace_back("unpickle", nbytes); }
   void consolidated(std::size_t nbytes) override { events.emplace_back("consolidate", nbytes); }
+  void copied(std::size_t nbytes) override { events.emplace_back("copy", nbytes); }
 
   std::vector<std::pair<std::string, std::size_t>> events;
   std::vector<std::pair<std::string, std::size_t>> waiting;
@@ -70,9 +71,11 @@ TEST(Observer, SeesStoragesAndTheirMetadataGathered) {
     auto td = rank == 0 ? target(2) : row();
     gather_and_stack(world, td, {.dst = 0});
     if (rank == 0) {
-      EXPECT_THAT(
-          notes.events,
-          ElementsAre(Event("unpickle", metadata_bytes), Event("unpickle", metadata_bytes)));
+      EXPECT_THAT(notes.events,
+                  ElementsAre(Event("unpickle", metadata_bytes),
+                              Event("unpickle", metadata_bytes),
+                              Event("copy", 12),
+                              Event("copy", 12)));
     } else {
       EXPECT_THAT(notes.events,
                   ElementsAre(Event("consolidate", 16), Event("pickle", metadata_bytes)));
@@ -88,9 +91,13 @@ TEST(Observer, SeesPicklesGathered) {
                        const ObserverGuard guard(notes);
                        auto td = rank == 0 ? target(1) : row();
                        gather_and_stack(world, td, {.dst = 0});
-                       EXPECT_THAT(
-                           notes.events,
-                           ElementsAre(Event(rank == 0 ? "unpickle" : "pickle", pickle_bytes)));
+                       if (rank == 0) {
+                         EXPECT_THAT(
+                             notes.events,
+                             ElementsAre(Event("unpickle", pickle_bytes), Event("copy", 12)));
+                       } else {
+                         EXPECT_THAT(notes.events, ElementsAre(Event("pickle", pickle_bytes)));
+                       }
                      },
                      {.backend = "cpu:gloo", .timeout = 20s});
 }

@@ -50,7 +50,7 @@ at::Tensor number(std::int64_t value) {
   return at::full({1}, value, at::kLong);
 }
 
-Value metadata_with(Value total_bytes, Value::Dict items) {
+Value metadata_with(Value total_bytes, const Value::Dict& items) {
   auto metadata = one_leaf_metadata();
   add(metadata, {{"_total_bytes", std::move(total_bytes)}});
   add(metadata, items);

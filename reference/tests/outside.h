@@ -20,7 +20,7 @@ at::Tensor bytes_of(const std::string& text);
 at::Tensor number(std::int64_t value);
 
 /// Returns the metadata of one float32[2], and '_total_bytes' and `items` beside it.
-Value metadata_with(Value total_bytes, Value::Dict items = {});
+Value metadata_with(Value total_bytes, const Value::Dict& items = {});
 
 /// A pickle of metadata that its receiver must refuse before it makes the storage.
 struct Hostile {

@@ -148,7 +148,7 @@ TEST_F(Persistent, RejectsFilesThatAreNone) {
 TEST_F(Persistent, NamesTheFileThatCannotBeRead) {
   sample();
   try {
-    PersistentTensorDict({.filename = file("sample.h5"), .group = "/m"}, {2});
+    const PersistentTensorDict opened({.filename = file("sample.h5"), .group = "/m"}, {2});
     ADD_FAILURE() << "a group that is not there was opened";
   } catch (const c10::ValueError& error) {
     EXPECT_EQ(error.what_without_backtrace(),

@@ -25,6 +25,7 @@ class NotedEvents final : public tdref::Observer {
   void pickled(std::size_t nbytes) override { add("pickle", nbytes); }
   void unpickled(std::size_t nbytes) override { add("unpickle", nbytes); }
   void consolidated(std::size_t nbytes) override { add("consolidate", nbytes); }
+  void copied(std::size_t) override {}
 
   /// Returns the operation that does the same and is observed. It refers to this object.
   Operation observed(Operation operation);

@@ -21,6 +21,9 @@ class Conversation;
 
 /// The ranks that communicate. A shared handle: copies are the same group.
 ///
+/// Whoever opens a group ignores SIGPIPE in its process from then on, as Python does, unless it has
+/// chosen something else: a write to a rank that died must be an error, and not the end of this one.
+///
 /// Every rank of the process group that made it has a handle, members or not; only members
 /// communicate.
 class Group {

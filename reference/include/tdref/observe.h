@@ -25,6 +25,9 @@ class Observer {
   virtual void unpickled(std::size_t nbytes) = 0;
   /// Leaves were copied into a new storage of this many bytes.
   virtual void consolidated(std::size_t nbytes) = 0;
+  /// Elements of this many bytes were copied between leaves and what travels, by no call of
+  /// libtorch.
+  virtual void copied(std::size_t nbytes) = 0;
 };
 
 /// Lets `observer` see what the calling thread does, until the guard goes; without one, nobody sees

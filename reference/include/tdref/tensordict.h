@@ -2,6 +2,8 @@
 #pragma once
 
 #include <ATen/core/Tensor.h>
+#include <c10/util/flat_hash_map.h>
+#include <tdref/boxed.h>
 #include <tdref/lazy_stack.h>
 #include <tdref/leaf.h>
 #include <tdref/persistent.h>
@@ -9,7 +11,6 @@
 
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -32,6 +33,13 @@ class TensorDict final : public TensorDictBase {
  public:
   explicit TensorDict(Shape batch_size = {}, std::optional<at::Device> device = std::nullopt);
 
+  // Defined below Item, whose size a vector of them needs.
+  TensorDict(const TensorDict& other);
+  TensorDict(TensorDict&& other) noexcept;
+  TensorDict& operator=(const TensorDict& other);
+  TensorDict& operator=(TensorDict&& other) noexcept;
+  ~TensorDict();
+
   /// Returns the names of the batch dimensions: empty if none was ever given.
   const DimNames& names() const { return names_; }
   void set_names(DimNames names);
@@ -50,8 +58,8 @@ class TensorDict final : public TensorDictBase {
   TensorDict& edit_nested(const std::string& key);
   void erase(const std::string& key);
 
-  std::size_t size() const { return items_.size(); }
-  bool empty() const { return items_.empty(); }
+  std::size_t size() const;
+  bool empty() const;
 
   /// Lists the items in insertion order.
   const std::vector<Item>& items() const { return items_; }
@@ -72,7 +80,7 @@ class TensorDict final : public TensorDictBase {
 
   DimNames names_;
   std::vector<Item> items_;
-  std::unordered_map<std::string, std::size_t> index_;
+  ska::flat_hash_map<std::string, std::size_t> index_;
 };
 
 /// Holds the fields of a tensorclass as the entries of a TensorDict, beside the name of its class,
@@ -135,11 +143,11 @@ class Entry {
   Entry(Leaf leaf) : data_(std::move(leaf)) {}
   Entry(Jagged jagged) : data_(std::move(jagged)) {}
   Entry(NonTensor data) : data_(std::move(data)) {}
-  Entry(TensorDict nested) : data_(AnyTensorDict(std::move(nested))) {}
-  Entry(LazyStackedTensorDict nested) : data_(AnyTensorDict(std::move(nested))) {}
-  Entry(PersistentTensorDict nested) : data_(AnyTensorDict(std::move(nested))) {}
-  Entry(TensorClass nested) : data_(AnyTensorDict(std::move(nested))) {}
-  Entry(AnyTensorDict nested) : data_(std::move(nested)) {}
+  Entry(TensorDict nested) : Entry(AnyTensorDict(std::move(nested))) {}
+  Entry(LazyStackedTensorDict nested) : Entry(AnyTensorDict(std::move(nested))) {}
+  Entry(PersistentTensorDict nested) : Entry(AnyTensorDict(std::move(nested))) {}
+  Entry(TensorClass nested) : Entry(AnyTensorDict(std::move(nested))) {}
+  Entry(AnyTensorDict nested) : data_(Boxed(std::move(nested))) {}
 
   const Leaf* leaf() const { return std::get_if<Leaf>(&data_); }
   Leaf* leaf() { return std::get_if<Leaf>(&data_); }
@@ -156,12 +164,25 @@ class Entry {
   const at::Tensor& tensor() const;
 
  private:
-  std::variant<Leaf, Jagged, NonTensor, AnyTensorDict> data_;
+  std::variant<Leaf, Jagged, NonTensor, Boxed<AnyTensorDict>> data_;
 };
 
 struct Item {
   std::string key;
   Entry value;
 };
+
+inline TensorDict::TensorDict(const TensorDict& other) = default;
+inline TensorDict::TensorDict(TensorDict&& other) noexcept = default;
+inline TensorDict& TensorDict::operator=(const TensorDict& other) = default;
+inline TensorDict& TensorDict::operator=(TensorDict&& other) noexcept = default;
+inline TensorDict::~TensorDict() = default;
+
+inline std::size_t TensorDict::size() const {
+  return items_.size();
+}
+inline bool TensorDict::empty() const {
+  return items_.empty();
+}
 
 }  // namespace tdref

@@ -4,6 +4,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,12 +18,16 @@ using DimNames = std::vector<std::optional<std::string>>;
 /// Writes a key path as Python writes a nested key: "a" or "('a', 'b')".
 std::string to_string(const KeyPath& path);
 
+class DescribedOnce;
+
 /// Holds the one block of memory that all leaves of a consolidated tensordict are views into.
 struct Consolidated {
   /// uint8[total bytes].
   at::Tensor storage;
   /// Whether the tensordict was locked before; consolidating locks it.
   bool was_locked = false;
+  /// What transfers say of the leaves, which a lock keeps where they are.
+  std::shared_ptr<DescribedOnce> description = nullptr;
 };
 
 /// What TensorDict, LazyStackedTensorDict, PersistentTensorDict and TensorClass have in common.

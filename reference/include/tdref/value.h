@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <tdref/boxed.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -49,30 +52,36 @@ class Value {
   Value(List data) : data_(std::move(data)) {}
   Value(Tuple data) : data_(std::move(data)) {}
   Value(Dict data) : data_(std::move(data)) {}
-  Value(PythonClass data) : data_(std::move(data)) {}
+  Value(PythonClass data) : data_(Boxed(std::move(data))) {}
 
   bool is_none() const { return is<std::monostate>(); }
 
   template <typename T>
   bool is() const {
-    return std::holds_alternative<T>(data_);
+    return get_if<T>() != nullptr;
   }
 
   /// Points at the data if it has type T (bool, std::int64_t, double, std::string, Bytes, List,
   /// Tuple, Dict, PythonClass).
   template <typename T>
   const T* get_if() const {
-    return std::get_if<T>(&data_);
+    if constexpr (std::is_same_v<T, PythonClass>) {
+      const auto* boxed = std::get_if<Boxed<T>>(&data_);
+      return boxed == nullptr ? nullptr : &**boxed;
+    } else {
+      return std::get_if<T>(&data_);
+    }
   }
   template <typename T>
   T* get_if() {
-    return std::get_if<T>(&data_);
+    return const_cast<T*>(std::as_const(*this).get_if<T>());
   }
 
   /// Calls `visitor` with the data: std::monostate for None, else one of the types above.
   template <typename Visitor>
   decltype(auto) visit(Visitor&& visitor) const {
-    return std::visit(std::forward<Visitor>(visitor), data_);
+    return std::visit([&](const auto& data) -> decltype(auto) { return visitor(unboxed(data)); },
+                      data_);
   }
 
   /// Points at the items of a list or a tuple, which readers of metadata treat alike.
@@ -88,6 +97,13 @@ class Value {
   bool operator==(const Value& other) const;
 
  private:
+  template <typename T>
+  static const T& unboxed(const T& data) {
+    return data;
+  }
+  static const PythonClass& unboxed(const Boxed<PythonClass>& data) { return *data; }
+
+  // A leaf is described by ten values, so that they are small.
   std::variant<std::monostate,
                bool,
                std::int64_t,
@@ -97,7 +113,7 @@ class Value {
                List,
                Tuple,
                Dict,
-               PythonClass>
+               Boxed<PythonClass>>
       data_;
 };
 

@@ -4,8 +4,8 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -32,7 +32,7 @@ std::string repr(double number) {
     return number < 0 ? "-Infinity" : "Infinity";
   }
   auto text = digits_of(number, std::chars_format::scientific);
-  const int exponent = std::atoi(text.c_str() + text.find('e') + 1);
+  const int exponent = std::stoi(text.substr(text.find('e') + 1));
   if (-4 <= exponent && exponent < 16) {
     text = digits_of(number, std::chars_format::fixed);
     text += text.find('.') == std::string::npos ? ".0" : "";

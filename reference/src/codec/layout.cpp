@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "codec/layout.h"
 
+#include <c10/util/accumulate.h>
+
 #include "tree/walk.h"
 
 namespace tdref {
@@ -64,7 +66,24 @@ at::Tensor view_span(const at::Tensor& storage,
                      const Span& span,
                      at::ScalarType dtype,
                      c10::IntArrayRef shape) {
-  return storage.narrow(0, span.start, span.stop - span.pad - span.start).view(dtype).view(shape);
+  const auto itemsize = static_cast<std::int64_t>(c10::elementSize(dtype));
+  const auto start =
+      storage.storage_offset() * static_cast<std::int64_t>(storage.itemsize()) + span.start;
+  TORCH_INTERNAL_ASSERT(
+      start % itemsize == 0 &&
+          c10::multiply_integers(shape) * itemsize == span.stop - span.pad - span.start &&
+          span.stop - span.pad <= static_cast<std::int64_t>(storage.nbytes()),
+      "a span that does not hold its tensor");
+  // As at::alias makes its result: a chain of views of each leaf would cost more than its bytes.
+  auto view = at::detail::make_tensor<c10::TensorImpl>(c10::TensorImpl::VIEW,
+                                                       c10::Storage(storage.storage()),
+                                                       storage.key_set(),
+                                                       c10::scalarTypeToTypeMeta(dtype));
+  auto* impl = view.unsafeGetTensorImpl();
+  impl->set_storage_offset(start / itemsize);
+  impl->set_sizes_contiguous(shape);
+  impl->set_version_counter(storage.unsafeGetTensorImpl()->version_counter());
+  return view;
 }
 
 }  // namespace tdref

@@ -44,8 +44,8 @@ std::int64_t start_in(const at::Tensor& storage, const at::Tensor& view);
 
 /// Views the data of a span as a tensor that shares the storage's memory.
 ///
-/// Shapes  storage is uint8[*], contiguous, and holds the span; it holds exactly `shape` elements
-///         and starts at a multiple of their size.
+/// Shapes  storage is contiguous, of any dtype, and holds the span; it holds exactly `shape`
+///         elements and starts at a multiple of their size.
 at::Tensor view_span(const at::Tensor& storage,
                      const Span& span,
                      at::ScalarType dtype,

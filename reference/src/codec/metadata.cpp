@@ -5,6 +5,7 @@
 #include <tdref/errors.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "codec/dtype_names.h"
 #include "codec/layout.h"
@@ -31,10 +32,22 @@ Value names_list(const TensorDict& td) {
   return names;
 }
 
+Span span_in(const at::Tensor& storage, const at::Tensor& tensor) {
+  const auto nbytes = tensor.numel() * static_cast<std::int64_t>(tensor.itemsize());
+  const auto span = span_of(start_in(storage, tensor), nbytes);
+  TORCH_INTERNAL_ASSERT(
+      tensor.is_alias_of(storage) && span.start >= 0 && span.stop <= storage.numel(),
+      "a leaf of a consolidated tensordict is not in its storage");
+  return span;
+}
+
+/// Says where a tensor lies; asked of all, in the order of for_each_tensor().
+using Place = std::function<Span(const at::Tensor&)>;
+
 class MetadataWriter {
  public:
-  MetadataWriter(const at::Tensor& storage, bool was_locked)
-      : storage_(storage), was_locked_(was_locked) {}
+  MetadataWriter(Place place, bool was_locked)
+      : place_(std::move(place)), was_locked_(was_locked) {}
 
   /// Describes a root.
   Value describe(const TensorDictBase& td) const {
@@ -131,11 +144,7 @@ class MetadataWriter {
     const auto& dtype = dtype_name(tensor.scalar_type());
     TORCH_CHECK_NOT_IMPLEMENTED(
         dtype.in_metadata, "the dtype ", dtype.name, " cannot be named in consolidated metadata");
-    const auto nbytes = tensor.numel() * static_cast<std::int64_t>(tensor.itemsize());
-    const auto span = span_of(start_in(storage_, tensor), nbytes);
-    TORCH_INTERNAL_ASSERT(
-        tensor.is_alias_of(storage_) && span.start >= 0 && span.stop <= storage_.numel(),
-        "a leaf of a consolidated tensordict is not in its storage");
+    const auto span = place_(tensor);
     return Value::Tuple{
         {std::string(dtype.name), int_list(tensor.sizes()), span.start, span.stop, span.pad}};
   }
@@ -175,7 +184,7 @@ class MetadataWriter {
                     std::move(stacks));
   }
 
-  const at::Tensor& storage_;
+  Place place_;
   bool was_locked_;
 };
 
@@ -208,7 +217,14 @@ void add_about_the_root(Value& metadata, const std::string& key, std::optional<V
 
 Value consolidated_metadata(const TensorDictBase& td) {
   const auto& state = td.consolidated();
-  return MetadataWriter(state.storage, state.was_locked).describe(td);
+  return MetadataWriter([&](const at::Tensor& tensor) { return span_in(state.storage, tensor); },
+                        state.was_locked)
+      .describe(td);
+}
+
+Value metadata_at(const TensorDictBase& td, const Layout& layout) {
+  auto span = layout.spans.begin();
+  return MetadataWriter([&](const at::Tensor&) { return *span++; }, td.is_locked()).describe(td);
 }
 
 }  // namespace tdref

@@ -13,6 +13,12 @@ Observer* current_observer() {
   return observer_of_this_thread;
 }
 
+void note_copied(std::size_t nbytes) {
+  if (Observer* observer = current_observer()) {
+    observer->copied(nbytes);
+  }
+}
+
 ObserverGuard::ObserverGuard(Observer& observer) : outer_(observer_of_this_thread) {
   observer_of_this_thread = &observer;
 }

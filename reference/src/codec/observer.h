@@ -8,4 +8,7 @@ namespace tdref {
 /// Returns who sees what this thread does, or null.
 Observer* current_observer();
 
+/// Tells them of elements that were copied by no call of libtorch.
+void note_copied(std::size_t nbytes);
+
 }  // namespace tdref

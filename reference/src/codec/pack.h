@@ -13,4 +13,7 @@ namespace tdref {
 /// Shapes  the result is uint8[layout.total_bytes], on the device of `td`.
 at::Tensor pack(const TensorDictBase& td, const Layout& layout);
 
+/// As pack(), at the front of `storage`, which is uint8[at least layout.total_bytes], contiguous.
+void pack_into(const at::Tensor& storage, const TensorDictBase& td, const Layout& layout);
+
 }  // namespace tdref

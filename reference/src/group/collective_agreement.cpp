@@ -19,7 +19,7 @@ namespace {
 
 constexpr int kHeaderTag = 2;
 constexpr int kTextTag = 3;
-constexpr std::int64_t kHeaderLength = 3;
+constexpr std::int64_t kHeaderLength = 4;
 // A rank may do something else for as long as it likes; it is the callers that have deadlines.
 constexpr std::chrono::milliseconds kForever = std::chrono::hours(24 * 365);
 
@@ -28,19 +28,12 @@ std::exception_ptr make_error(const std::string& message) {
   return std::make_exception_ptr(Error({__func__, __FILE__, __LINE__}, message));
 }
 
-// 64-bit FNV-1a: the same on every machine.
-std::int64_t hash_of(std::string_view text) {
-  std::uint64_t hash = 0xcbf29ce484222325U;
-  for (const char letter : text) {
-    hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001b3U;
-  }
-  return static_cast<std::int64_t>(hash);
-}
-
 at::Tensor header_of(const CollectiveNote& note) {
+  const auto digest = digest_of(note.text);
   return at::tensor({static_cast<std::int64_t>(note.kind),
                      static_cast<std::int64_t>(note.text.size()),
-                     hash_of(note.text)},
+                     static_cast<std::int64_t>(digest.high),
+                     static_cast<std::int64_t>(digest.low)},
                     at::kLong);
 }
 
@@ -89,7 +82,7 @@ std::shared_ptr<Pending> CollectiveAgreement::announce(CollectiveProposal propos
   return pending;
 }
 
-Works CollectiveAgreement::posted(Pending& collective, std::chrono::milliseconds timeout) {
+const Works& CollectiveAgreement::posted(Pending& collective, std::chrono::milliseconds timeout) {
   if (!collective.wait_until_settled(timeout)) {
     give_up(collective, timeout);
   }
@@ -171,7 +164,7 @@ std::optional<std::string> CollectiveAgreement::problem_among(
   const auto other = std::find_if(notes.begin(), notes.end(), [&](const CollectiveNote& note) {
     return note.text != notes.front().text;
   });
-  TORCH_INTERNAL_ASSERT(other != notes.end(), "notes with different hashes are the same");
+  TORCH_INTERNAL_ASSERT(other != notes.end(), "notes with different digests are the same");
   return first_difference("the operation",
                           {notes.front().text, names_.front()},
                           {other->text, names_[static_cast<std::size_t>(other - notes.begin())]});
@@ -224,8 +217,10 @@ void CollectiveAgreement::wait_for_rank(std::size_t rank) {
     receipt = receipts_[rank];
     send = sends_[rank];
   }
-  wait_for(*receipt, "note", kForever);
-  wait_for(*send, "note", kForever);
+  wait_for(
+      *receipt, [] { return "note"; }, kForever);
+  wait_for(
+      *send, [] { return "note"; }, kForever);
 }
 
 void CollectiveAgreement::give_up(Pending& pending, std::chrono::milliseconds timeout) {

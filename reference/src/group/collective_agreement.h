@@ -50,9 +50,9 @@ struct CollectiveProposal {
 ///
 /// A rank's n-th collective is compared with everybody's n-th, whether they succeed or not.
 ///
-/// Wire    on the connection of the conversations, from each rank to each other: tag 2, int64[3] =
-///         [kind, bytes of text, hash of text]; unless all are structures with one hash, tag 3,
-///         uint8[bytes], the text.
+/// Wire    on the connection of the conversations, from each rank to each other: tag 2, int64[4] =
+///         [kind, bytes of text, digest of text (two)]; unless all are structures with one digest,
+///         tag 3, uint8[bytes], the text.
 class CollectiveAgreement : public std::enable_shared_from_this<CollectiveAgreement> {
  public:
   /// `names` are those of all ranks of the connection, for messages, and `self` is the place of this
@@ -72,7 +72,7 @@ class CollectiveAgreement : public std::enable_shared_from_this<CollectiveAgreem
   /// Errors  c10::ValueError: the ranks mean different things, or one refused; nothing was posted.
   ///         c10d::TimeoutError: a rank announced nothing; the collectives of the group are then
   ///         over. c10::DistNetworkError: they are over for another reason.
-  Works posted(Pending& collective, std::chrono::milliseconds timeout);
+  const Works& posted(Pending& collective, std::chrono::milliseconds timeout);
 
   /// Ends the collectives of this rank without a word.
   void close();

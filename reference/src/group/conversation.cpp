@@ -18,7 +18,7 @@ namespace {
 
 constexpr int kHeaderTag = 0;
 constexpr int kTextTag = 1;
-constexpr std::int64_t kHeaderLength = 5;
+constexpr std::int64_t kHeaderLength = 7;
 // A rank may say nothing for as long as it likes; it is the transfers that have deadlines.
 constexpr std::chrono::milliseconds kForever = std::chrono::hours(24 * 365);
 
@@ -61,7 +61,7 @@ std::shared_ptr<PendingTransfer> Conversation::announce(Proposal proposal) {
   const Note& note = transfer->note();
   send(note);
   if (const auto answer = take_oldest(unanswered_, Key(other(note.side), note.first_tag))) {
-    done = settle(*transfer, *answer);
+    done = meet(transfer, *answer);
   } else {
     pending_[{note.side, note.first_tag}].push_back(transfer);
   }
@@ -71,7 +71,7 @@ std::shared_ptr<PendingTransfer> Conversation::announce(Proposal proposal) {
   return transfer;
 }
 
-Works Conversation::posted(PendingTransfer& transfer, std::chrono::milliseconds timeout) {
+const Works& Conversation::posted(PendingTransfer& transfer, std::chrono::milliseconds timeout) {
   if (!transfer.wait_until_settled(timeout)) {
     give_up(transfer, timeout);
   }
@@ -112,7 +112,9 @@ Note Conversation::receive() {
     receive_into(text, kTextTag);
   }
   forget_read_notes(read_by_peer);
-  return {kind, side, static_cast<int>(first_tag), std::string(as_bytes(text))};
+  const Digest digest{static_cast<std::uint64_t>(numbers[5]),
+                      static_cast<std::uint64_t>(numbers[6])};
+  return {kind, side, static_cast<int>(first_tag), std::string(as_bytes(text)), digest};
 }
 
 void Conversation::receive_into(const at::Tensor& tensor, int tag) {
@@ -127,7 +129,8 @@ void Conversation::receive_into(const at::Tensor& tensor, int tag) {
                    [&](c10d::Backend& backend) { return backend.recv(tensors, peer_, tag); });
     reading_ = message;
   }
-  wait_for(*message, "note", kForever);
+  wait_for(
+      *message, [] { return "note"; }, kForever);
 }
 
 void Conversation::deliver(const Note& note) {
@@ -139,15 +142,35 @@ void Conversation::deliver(const Note& note) {
   Post done;  // destroyed after the lock
   const std::lock_guard lock(mutex_);
   ++notes_received_;
-  if (const auto answered = take_oldest(pending_, Key(other(note.side), note.first_tag))) {
-    done = settle(**answered, note);
+  if (note.kind == Note::Kind::kDetails) {
+    done = explain_difference(note);
+  } else if (const auto met = take_oldest(pending_, Key(other(note.side), note.first_tag))) {
+    done = meet(*met, note);
   } else {
     unanswered_[{note.side, note.first_tag}].push_back(note);
   }
 }
 
-Conversation::Post Conversation::settle(PendingTransfer& transfer, const Note& theirs) {
-  return transfer.settle(difference({transfer.note(), names_.self}, {theirs, names_.peer}));
+Conversation::Post Conversation::meet(const std::shared_ptr<PendingTransfer>& transfer,
+                                      const Note& theirs) {
+  const Note& ours = transfer->note();
+  if (theirs.kind == Note::Kind::kRefusal) {
+    return transfer->settle(c10::str(names_.peer, " refused: ", theirs.text));
+  }
+  if (ours.kind == Note::Kind::kRefusal || ours.digest == theirs.digest) {
+    return transfer->settle(std::nullopt);
+  }
+  differing_[{ours.side, ours.first_tag}].push_back(transfer);
+  send({Note::Kind::kDetails, ours.side, ours.first_tag, transfer->description().text()});
+  return nullptr;
+}
+
+Conversation::Post Conversation::explain_difference(const Note& details) {
+  const auto transfer = take_oldest(differing_, Key(other(details.side), details.first_tag));
+  TORCH_CHECK_VALUE(transfer.has_value(), "details that nobody asked for");
+  const Side side = other(details.side);
+  return (*transfer)->settle(difference({side, (*transfer)->description().text(), names_.self},
+                                        {details.side, details.text, names_.peer}));
 }
 
 void Conversation::send(const Note& note) {
@@ -158,7 +181,9 @@ void Conversation::send(const Note& note) {
                                               static_cast<std::int64_t>(note.side),
                                               std::int64_t{note.first_tag},
                                               notes_received_,
-                                              bytes},
+                                              bytes,
+                                              static_cast<std::int64_t>(note.digest.high),
+                                              static_cast<std::int64_t>(note.digest.low)},
                                              at::kLong),
                                   kHeaderTag));
   if (bytes > 0) {
@@ -227,12 +252,14 @@ void Conversation::end(std::exception_ptr reason) {
   if (!ended_) {
     ended_ = std::move(reason);
   }
-  for (const auto& [key, transfers] : pending_) {
-    for (const auto& transfer : transfers) {
-      done.push_back(transfer->fail(ended_));
+  for (auto* unsettled : {&pending_, &differing_}) {
+    for (const auto& [key, transfers] : *unsettled) {
+      for (const auto& transfer : transfers) {
+        done.push_back(transfer->fail(ended_));
+      }
     }
+    unsettled->clear();
   }
-  pending_.clear();
 }
 
 void Conversation::close() {
@@ -261,7 +288,7 @@ Works works_of(const std::shared_ptr<Conversation>& conversation,
                std::size_t count,
                std::chrono::milliseconds timeout) {
   return works_from(
-      [conversation, transfer](std::chrono::milliseconds left) {
+      [conversation, transfer](std::chrono::milliseconds left) -> const Works& {
         return conversation->posted(*transfer, left);
       },
       count,

@@ -26,8 +26,9 @@ namespace tdref {
 /// A rank's n-th send under a first tag belongs to the other rank's n-th receipt under it, whether
 /// they succeed or not.
 ///
-/// Wire    on a connection of its own, for each note: tag 0, int64[5] = [kind, side, first tag,
-///         notes received so far, bytes of text]; if there is text, tag 1, uint8[bytes].
+/// Wire    on a connection of its own, for each note: tag 0, int64[7] = [kind, side, first tag,
+///         notes received so far, bytes of text, digest (two)]; if there is text, tag 1,
+///         uint8[bytes]. Two structures whose digests differ are each followed by their details.
 class Conversation : public std::enable_shared_from_this<Conversation> {
  public:
   struct Names {
@@ -50,7 +51,7 @@ class Conversation : public std::enable_shared_from_this<Conversation> {
   /// Errors  c10::ValueError: the ends do not fit, or the other one refused; nothing was posted.
   ///         c10d::TimeoutError: no note came; the conversation is then over.
   ///         c10::DistNetworkError: the conversation is over for another reason.
-  Works posted(PendingTransfer& transfer, std::chrono::milliseconds timeout);
+  const Works& posted(PendingTransfer& transfer, std::chrono::milliseconds timeout);
 
   /// Ends the conversation without a word.
   void close();
@@ -72,7 +73,9 @@ class Conversation : public std::enable_shared_from_this<Conversation> {
   void end(std::exception_ptr reason);
 
   // With mutex_ held: notes leave, and transfers are posted, in the order in which they meet.
-  [[nodiscard]] Post settle(PendingTransfer& transfer, const Note& theirs);
+  /// Settles a transfer that has met the note of its other end, unless their words are needed too.
+  [[nodiscard]] Post meet(const std::shared_ptr<PendingTransfer>& transfer, const Note& theirs);
+  [[nodiscard]] Post explain_difference(const Note& details);
   void send(const Note& note);
   c10::intrusive_ptr<c10d::Work> send_message(const at::Tensor& tensor, int tag);
   std::string unanswered_notes() const;
@@ -87,6 +90,7 @@ class Conversation : public std::enable_shared_from_this<Conversation> {
   std::exception_ptr ended_;
   std::map<Key, std::deque<std::shared_ptr<PendingTransfer>>> pending_;
   std::map<Key, std::deque<Note>> unanswered_;
+  std::map<Key, std::deque<std::shared_ptr<PendingTransfer>>> differing_;  // await details
   std::deque<Messages> sent_;  // by note; kept until the peer has read it
   std::int64_t notes_received_ = 0;
   std::int64_t notes_read_by_peer_ = 0;

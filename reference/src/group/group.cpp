@@ -15,9 +15,7 @@ Connection& connection_of(Group::State& state) {
 }
 
 template <typename Call>
-std::shared_ptr<MessageState> post_message(Group::State& state,
-                                           const Call& call,
-                                           std::string what) {
+std::shared_ptr<MessageState> post_message(Group::State& state, const Call& call, What what) {
   return std::make_shared<MessageState>(
       post(connection_of(state), call), std::move(what), state.timeout, state.dropped);
 }
@@ -68,7 +66,7 @@ Work Group::isend(const at::Tensor& tensor, int group_dst, int tag) const {
   return Work(post_message(
       *state_,
       [&](c10d::Backend& backend) { return backend.send(tensors, group_dst, tag); },
-      c10::str("send to group rank ", group_dst, " with tag ", tag)));
+      [=] { return c10::str("send to group rank ", group_dst, " with tag ", tag); }));
 }
 
 Work Group::irecv(const at::Tensor& tensor, int group_src, int tag) const {
@@ -79,7 +77,7 @@ Work Group::irecv(const at::Tensor& tensor, int group_src, int tag) const {
   auto message = post_message(
       *state_,
       [&](c10d::Backend& backend) { return backend.recv(tensors, group_src, tag); },
-      c10::str("receipt from group rank ", group_src, " with tag ", tag));
+      [=] { return c10::str("receipt from group rank ", group_src, " with tag ", tag); });
   message->set_receipt({landed, tensor});
   return Work(std::move(message));
 }
@@ -95,7 +93,8 @@ std::vector<at::Tensor> Group::all_gather(const at::Tensor& tensor) const {
   const auto message = post(connection_of(*state_), [&](c10d::Backend& backend) {
     return backend.allgather(outputs, inputs, options);
   });
-  wait_for(*message, "all_gather", timeout());
+  wait_for(
+      *message, [] { return "all_gather"; }, timeout());
   return std::move(outputs[0]);
 }
 
@@ -114,7 +113,8 @@ std::vector<at::Tensor> Group::gather(const at::Tensor& tensor, int group_dst) c
   const auto message = post(connection_of(*state_), [&](c10d::Backend& backend) {
     return backend.gather(outputs, inputs, options);
   });
-  wait_for(*message, c10::str("gather on group rank ", group_dst), timeout());
+  wait_for(
+      *message, [=] { return c10::str("gather on group rank ", group_dst); }, timeout());
   return outputs.empty() ? std::vector<at::Tensor>() : std::move(outputs[0]);
 }
 
@@ -126,7 +126,8 @@ void Group::broadcast(const at::Tensor& tensor, int group_src) const {
   const auto message = post(connection_of(*state_), [&](c10d::Backend& backend) {
     return backend.broadcast(tensors, options);
   });
-  wait_for(*message, c10::str("broadcast from group rank ", group_src), timeout());
+  wait_for(
+      *message, [=] { return c10::str("broadcast from group rank ", group_src); }, timeout());
 }
 
 void Group::scatter(const at::Tensor& tensor,
@@ -143,7 +144,8 @@ void Group::scatter(const at::Tensor& tensor,
   const auto message = post(connection_of(*state_), [&](c10d::Backend& backend) {
     return backend.scatter(outputs, inputs, options);
   });
-  wait_for(*message, c10::str("scatter from group rank ", group_src), timeout());
+  wait_for(
+      *message, [=] { return c10::str("scatter from group rank ", group_src); }, timeout());
 }
 
 Work Group::all_reduce(const at::Tensor& tensor, const c10d::ReduceOp& op) const {
@@ -154,7 +156,7 @@ Work Group::all_reduce(const at::Tensor& tensor, const c10d::ReduceOp& op) const
   return Work(post_message(
       *state_,
       [&](c10d::Backend& backend) { return backend.allreduce(tensors, options); },
-      "all_reduce"));
+      [] { return "all_reduce"; }));
 }
 
 Work Group::reduce(const at::Tensor& tensor, int group_dst, const c10d::ReduceOp& op) const {
@@ -166,7 +168,7 @@ Work Group::reduce(const at::Tensor& tensor, int group_dst, const c10d::ReduceOp
   return Work(post_message(
       *state_,
       [&](c10d::Backend& backend) { return backend.reduce(tensors, options); },
-      c10::str("reduce on group rank ", group_dst)));
+      [=] { return c10::str("reduce on group rank ", group_dst); }));
 }
 
 std::shared_ptr<Conversation> Group::conversation_with(int group_rank) const {

@@ -4,6 +4,7 @@
 #include <c10/util/Exception.h>
 #include <c10/util/StringUtil.h>
 
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -49,7 +50,7 @@ bool is_known(Side side) {
 
 bool is_known(Note::Kind kind) {
   return kind == Note::Kind::kStructure || kind == Note::Kind::kRefusal ||
-         kind == Note::Kind::kFarewell;
+         kind == Note::Kind::kFarewell || kind == Note::Kind::kDetails;
 }
 
 std::string first_difference(const char* first_line, const Written& one, const Written& other) {
@@ -72,18 +73,12 @@ std::string first_difference(const char* first_line, const Written& one, const W
   }
 }
 
-std::optional<std::string> difference(const End& here, const End& there) {
-  if (there.note.kind == Note::Kind::kRefusal) {
-    return c10::str(there.rank, " refused: ", there.note.text);
-  }
-  if (here.note.text == there.note.text) {
-    return std::nullopt;
-  }
+std::string difference(const End& here, const End& there) {
   const auto& [sender, receiver] =
-      here.note.side == Side::kSends ? std::pair(here, there) : std::pair(there, here);
+      here.side == Side::kSends ? std::pair(here, there) : std::pair(there, here);
   return first_difference("the form",
-                          {sender.note.text, sender.rank + ", which sends,"},
-                          {receiver.note.text, receiver.rank + ", which receives"});
+                          {sender.text, sender.rank + ", which sends,"},
+                          {receiver.text, receiver.rank + ", which receives"});
 }
 
 std::string to_string(const Note& note) {

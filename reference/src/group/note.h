@@ -2,8 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
+
+#include "tree/description.h"
 
 namespace tdref {
 
@@ -22,22 +23,25 @@ bool is_known(Side side);
 /// What one end of a transfer tells the other before anything travels.
 struct Note {
   enum class Kind : std::int64_t {
-    kStructure = 1,  // what will travel; `text` has a line for each part
+    kStructure = 1,  // what will travel, by the digest of its description
     kRefusal = 2,    // this end cannot do it; `text` is the reason
     kFarewell = 3,   // this rank talks no more; `text` is the reason, the other fields mean nothing
+    kDetails = 4,    // what will travel, in words, once the two digests turned out to differ
   };
 
   Kind kind = Kind::kStructure;
   Side side = Side::kSends;
   int first_tag = 0;
-  std::string text;
+  std::string text = {};
+  Digest digest = {};
 };
 
 bool is_known(Note::Kind kind);
 
-/// One end of a transfer and the name of its rank, for messages.
+/// One end of a transfer as it describes it, and the name of its rank, for messages.
 struct End {
-  const Note& note;
+  Side side;
+  const std::string& text;
   const std::string& rank;
 };
 
@@ -51,8 +55,8 @@ struct Written {
 /// line behind it, and so on.
 std::string first_difference(const char* first_line, const Written& one, const Written& other);
 
-/// Says why the two ends do not fit, in the same words on both sides; nothing when they fit.
-std::optional<std::string> difference(const End& here, const End& there);
+/// Says why the two ends do not fit, which they do not, in the same words on both sides.
+std::string difference(const End& here, const End& there);
 
 /// Writes what a note is about: "a send with first tag 5".
 std::string to_string(const Note& note);

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <numeric>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
+#include <utility>
 
 #include "group/backend_name.h"
 #include "group/connect.h"
@@ -109,7 +110,7 @@ World World::init_process_group(const StorePtr& store,
 
 Group World::new_group(std::vector<int> ranks, std::optional<std::string> backend_name) {
   const Group& all = default_group();
-  const auto backend = parse_backend_name(backend_name.value_or(all.backend()));
+  const auto backend = parse_backend_name(std::move(backend_name).value_or(all.backend()));
   std::sort(ranks.begin(), ranks.end());
   check_members(ranks, all.size());
   const auto store = under(std::to_string(++groups_made_) + "/", store_);

@@ -49,7 +49,13 @@ bool Pending::wait_until_settled(std::chrono::milliseconds timeout) {
   return settled_.wait_for(lock, timeout, [&] { return is_settled_; });
 }
 
-Works Pending::posted() {
+Proposal propose(Side side, int first_tag, DescriptionPtr description, Posting posting) {
+  check_note_bytes(description->text().size());
+  Note note{Note::Kind::kStructure, side, first_tag, {}, description->digest()};
+  return {std::move(note), std::move(posting), std::move(description)};
+}
+
+const Works& Pending::posted() {
   const std::lock_guard lock(mutex_);
   if (error_) {
     std::rethrow_exception(error_);

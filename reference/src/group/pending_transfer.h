@@ -43,10 +43,10 @@ class Pending {
   /// Waits until it is settled, at most `timeout`, and returns whether it is.
   bool wait_until_settled(std::chrono::milliseconds timeout);
 
-  /// Returns the messages once it is settled, in the order of posting.
+  /// Returns the messages once it is settled, in the order of posting. They change no more.
   ///
   /// Errors  that with which it failed.
-  Works posted();
+  const Works& posted();
 
  private:
   std::mutex mutex_;
@@ -62,18 +62,29 @@ class Pending {
 struct Proposal {
   Note note;
   Posting posting;
+  /// What the note has the digest of; null of a refusal.
+  DescriptionPtr description = nullptr;
 };
+
+/// Proposes what fits wherever the other end has the same description.
+///
+/// Errors  c10::ValueError: the description is too long to be told.
+Proposal propose(Side side, int first_tag, DescriptionPtr description, Posting posting);
 
 /// One end of a transfer, from its note on.
 class PendingTransfer : public Pending {
  public:
   PendingTransfer(Proposal proposal, std::string what)
-      : Pending(std::move(proposal.posting), std::move(what)), note_(std::move(proposal.note)) {}
+      : Pending(std::move(proposal.posting), std::move(what)),
+        note_(std::move(proposal.note)),
+        description_(std::move(proposal.description)) {}
 
   const Note& note() const { return note_; }
+  const Description& description() const { return *description_; }
 
  private:
   Note note_;
+  DescriptionPtr description_;
 };
 
 }  // namespace tdref

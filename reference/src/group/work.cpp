@@ -17,8 +17,8 @@ class PostedLater : public Work::State {
 
   void wait(std::optional<std::chrono::milliseconds> timeout) override {
     const auto deadline = std::chrono::steady_clock::now() + timeout.value_or(timeout_);
-    auto works = posted_(timeout.value_or(timeout_));
-    works.at(index_).wait(time_left(deadline));
+    auto work = posted_(timeout.value_or(timeout_)).at(index_);
+    work.wait(time_left(deadline));
   }
 
  private:
@@ -48,11 +48,11 @@ std::chrono::milliseconds time_left(std::chrono::steady_clock::time_point deadli
   return std::max(std::chrono::duration_cast<milliseconds>(left), milliseconds(1));
 }
 
-void wait_for(c10d::Work& message, const std::string& what, std::chrono::milliseconds timeout) {
+void wait_for(c10d::Work& message, const What& what, std::chrono::milliseconds timeout) {
   const auto start = std::chrono::steady_clock::now();
   const auto is_late = [&] { return std::chrono::steady_clock::now() - start >= timeout; };
   const auto nothing_came = [&] {
-    return c10::str(what, ": nothing within ", timeout.count(), " ms");
+    return c10::str(what(), ": nothing within ", timeout.count(), " ms");
   };
   bool arrived = false;
   try {
@@ -62,7 +62,7 @@ void wait_for(c10d::Work& message, const std::string& what, std::chrono::millise
       C10D_THROW_ERROR(TimeoutError,
                        c10::str(nothing_came(), "; the connection is lost (", error.what(), ")"));
     }
-    C10D_THROW_ERROR(DistNetworkError, c10::str(what, ": ", error.what()));
+    C10D_THROW_ERROR(DistNetworkError, c10::str(what(), ": ", error.what()));
   } catch (const c10::Error&) {
     // A collective's own deadline may be later than that of who waits for it.
     if (is_late()) {
@@ -70,11 +70,11 @@ void wait_for(c10d::Work& message, const std::string& what, std::chrono::millise
     }
     throw;
   }
-  C10D_CHECK_WITH(DistNetworkError, arrived, what, ": given up");
+  C10D_CHECK_WITH(DistNetworkError, arrived, what(), ": given up");
 }
 
 MessageState::MessageState(c10::intrusive_ptr<c10d::Work> message,
-                           std::string what,
+                           What what,
                            std::chrono::milliseconds timeout,
                            std::shared_ptr<DroppedMessages> dropped)
     : message_(std::move(message)),

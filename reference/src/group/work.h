@@ -15,6 +15,9 @@
 
 namespace tdref {
 
+/// Names a message for an error. Written only then: a transfer may have ten thousand messages.
+using What = std::function<std::string()>;
+
 /// Keeps the messages that were dropped without being waited for, so that they still travel: gloo
 /// cancels a message with its handle.
 class DroppedMessages {
@@ -49,7 +52,7 @@ class MessageState : public Work::State {
   };
 
   MessageState(c10::intrusive_ptr<c10d::Work> message,
-               std::string what,
+               What what,
                std::chrono::milliseconds timeout,
                std::shared_ptr<DroppedMessages> dropped);
   ~MessageState() override;
@@ -60,7 +63,7 @@ class MessageState : public Work::State {
  private:
   std::mutex mutex_;
   c10::intrusive_ptr<c10d::Work> message_;  // null once waited for
-  std::string what_;
+  What what_;
   std::chrono::milliseconds timeout_;
   std::optional<Receipt> receipt_;
   std::shared_ptr<DroppedMessages> dropped_;
@@ -68,7 +71,7 @@ class MessageState : public Work::State {
 
 /// Returns the messages that are or will be posted, and waits for that at most as long as it is
 /// given.
-using PostedWorks = std::function<Works(std::chrono::milliseconds timeout)>;
+using PostedWorks = std::function<const Works&(std::chrono::milliseconds timeout)>;
 
 /// Returns a Work for each of the first `count` messages of `posted`, which waits for the posting,
 /// then for the message, by default together at most `timeout`.
@@ -79,6 +82,6 @@ std::chrono::milliseconds time_left(std::chrono::steady_clock::time_point deadli
 
 /// Waits for `message` and names what failed: gloo has one type for deadlines and broken
 /// connections, and does not name the peer.
-void wait_for(c10d::Work& message, const std::string& what, std::chrono::milliseconds timeout);
+void wait_for(c10d::Work& message, const What& what, std::chrono::milliseconds timeout);
 
 }  // namespace tdref

@@ -17,7 +17,7 @@ ObjectMessage prepare(const Group& group, const TensorDictBase& td) {
   ObjectMessage own;
   agree(plan_collective({.group = group, .operation = "all_gather of tensordicts"},
                         [&](Collective& collective) {
-                          own = object_message(*consolidate(td), {});
+                          own = object_message(td, {});
                           collective.call = "all_gather";
                           collective.messages = {{{}, 0, own.size}};
                         }));

@@ -76,7 +76,9 @@ Works start(const Collective& collective, std::size_t count, const std::function
   }
   return works_from(
       [agreement, pending = agreement->announce(proposal_of(collective, post))](
-          std::chrono::milliseconds timeout) { return agreement->posted(*pending, timeout); },
+          std::chrono::milliseconds timeout) -> const Works& {
+        return agreement->posted(*pending, timeout);
+      },
       count,
       collective.group.timeout());
 }

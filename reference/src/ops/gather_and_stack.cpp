@@ -5,6 +5,7 @@
 
 #include "ops/collective.h"
 #include "ops/gather_wire.h"
+#include "ops/write_rows.h"
 #include "tree/stack.h"
 
 namespace tdref {
@@ -72,7 +73,9 @@ TensorDictBase* gather_and_stack(const World& world,
       rows.push_back(decode(received[static_cast<std::size_t>(sender)], sender));
     }
   }
-  td.update_in_place(*stack(rows));
+  if (!write_plain_rows(td, rows)) {
+    td.update_in_place(*stack(rows));  // which also says what does not fit
+  }
   return &td;
 }
 

@@ -9,10 +9,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 #include <optional>
 
 #include "codec/bytes.h"
+#include "codec/layout.h"
 #include "codec/limits.h"
+#include "codec/metadata.h"
+#include "codec/pack.h"
 #include "ops/padding.h"
 #include "ops/pickle_message.h"
 #include "tree/walk.h"
@@ -38,18 +42,39 @@ bool is_kept_by_a_storage(const TensorDictBase& td) {
   return kept;
 }
 
+std::optional<GatherMessage> encode_packed(const TensorDictBase& td) {
+  const auto& storage = td.consolidated().storage;
+  const auto pickle = pickle_value(consolidated_metadata(td));
+  if (pickle.size() > kMaxMetadataBytes) {
+    return std::nullopt;
+  }
+  return GatherMessage{
+      GatherKind::kStorage, storage.numel(), at::cat({storage, pickle_message(pickle)})};
+}
+
+// Packs the leaves where they travel from.
+std::optional<GatherMessage> encode_packing(const TensorDictBase& td) {
+  const auto layout = lay_out(td);
+  check_aligned(td, layout);
+  const auto pickle = pickle_value(metadata_at(td, layout));
+  if (pickle.size() > kMaxMetadataBytes) {
+    return std::nullopt;
+  }
+  const auto metadata_bytes = static_cast<std::int64_t>(pickle.size());
+  auto buffer = at::empty({layout.total_bytes + metadata_bytes}, at::kByte);
+  pack_into(buffer, td, layout);
+  std::memcpy(
+      buffer.mutable_data_ptr<std::uint8_t>() + layout.total_bytes, pickle.data(), pickle.size());
+  note_pickled(pickle);
+  return GatherMessage{GatherKind::kStorage, layout.total_bytes, std::move(buffer)};
+}
+
 std::optional<GatherMessage> encode_storage(const TensorDictBase& td) {
   if (!is_kept_by_a_storage(td)) {
     return std::nullopt;
   }
   try {
-    const auto consolidated = consolidate(td);
-    const auto& storage = consolidated->consolidated().storage;
-    const auto metadata = pickle_message(pickle_value(consolidated_metadata(*consolidated)));
-    if (metadata.numel() > kMaxMetadata) {
-      return std::nullopt;
-    }
-    return GatherMessage{GatherKind::kStorage, storage.numel(), at::cat({storage, metadata})};
+    return td.is_consolidated() ? encode_packed(td) : encode_packing(td);
   } catch (const c10::NotImplementedError&) {
     return std::nullopt;  // the pickle may still work
   }

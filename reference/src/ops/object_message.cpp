@@ -9,14 +9,23 @@
 
 #include "codec/bytes.h"
 #include "codec/class_text.h"
+#include "codec/layout.h"
 #include "codec/limits.h"
 #include "codec/metadata.h"
+#include "codec/pack.h"
 #include "codec/storage_extent.h"
 #include "codec/value_fields.h"
 #include "ops/pickle_message.h"
 
 namespace tdref {
 namespace {
+
+void add_items(Value& metadata, std::int64_t storage_bytes, const MetadataItems& items) {
+  add_about_the_root(metadata, kTotalBytes, storage_bytes);
+  for (const auto& [key, value] : items) {
+    add_about_the_root(metadata, key, value);
+  }
+}
 
 Value describe(const TensorDictBase& consolidated, const MetadataItems& items) {
   auto metadata = consolidated_metadata(consolidated);
@@ -28,11 +37,18 @@ Value describe(const TensorDictBase& consolidated, const MetadataItems& items) {
                               " bytes, but its last leaf ends at byte ",
                               extent,
                               "; allowed is a storage that ends there");
-  add_about_the_root(metadata, kTotalBytes, total);
-  for (const auto& [key, value] : items) {
-    add_about_the_root(metadata, key, value);
-  }
+  add_items(metadata, total, items);
   return metadata;
+}
+
+at::Tensor metadata_message(const Value& metadata) {
+  const auto pickle = pickle_value(metadata);
+  TORCH_CHECK_VALUE(pickle.size() <= kMaxMetadataBytes,
+                    "the metadata of a tensordict has ",
+                    pickle.size(),
+                    " bytes; allowed are at most ",
+                    kMaxMetadataBytes);
+  return pickle_message(pickle);
 }
 
 std::string announces(int group_rank) {
@@ -53,19 +69,22 @@ at::Tensor size_message(std::int64_t bytes) {
   return at::full({1}, bytes, at::kLong);
 }
 
-ObjectMessage object_message(const TensorDictBase& consolidated, const MetadataItems& items) {
-  auto metadata = write_metadata(consolidated, items);
-  return {size_message(metadata.numel()), metadata, consolidated.consolidated().storage};
+ObjectMessage object_message(const TensorDictBase& td, const MetadataItems& items) {
+  if (td.is_consolidated()) {
+    auto metadata = write_metadata(td, items);
+    return {size_message(metadata.numel()), metadata, td.consolidated().storage};
+  }
+  const auto layout = lay_out(td);
+  check_aligned(td, layout);
+  auto description = metadata_at(td, layout);
+  add_items(description, layout.total_bytes, items);
+  auto storage = pack(td, layout);
+  auto metadata = metadata_message(description);
+  return {size_message(metadata.numel()), metadata, std::move(storage)};
 }
 
 at::Tensor write_metadata(const TensorDictBase& consolidated, const MetadataItems& items) {
-  const auto pickle = pickle_value(describe(consolidated, items));
-  TORCH_CHECK_VALUE(pickle.size() <= kMaxMetadataBytes,
-                    "the metadata of a tensordict has ",
-                    pickle.size(),
-                    " bytes; allowed are at most ",
-                    kMaxMetadataBytes);
-  return pickle_message(pickle);
+  return metadata_message(describe(consolidated, items));
 }
 
 Value read_metadata(const at::Tensor& pickle) {

@@ -44,8 +44,11 @@ struct ObjectMessage {
   at::Tensor storage = {};
 };
 
-/// Errors  as write_metadata().
-ObjectMessage object_message(const TensorDictBase& consolidated, const MetadataItems& items);
+/// Of a tensordict that is not consolidated only the storage and its description are made, and no
+/// views.
+///
+/// Errors  as write_metadata() and consolidate().
+ObjectMessage object_message(const TensorDictBase& td, const MetadataItems& items);
 
 /// Reads metadata from another process.
 ///

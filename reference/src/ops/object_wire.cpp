@@ -13,7 +13,13 @@ namespace tdref {
 namespace {
 
 constexpr int kTag = 0;
-constexpr const char* kStructure = "the metadata of a tensordict and its consolidated storage";
+
+// What both ends say of every transfer of an object.
+const DescriptionPtr& structure() {
+  static const auto description = std::make_shared<const Description>(
+      "the metadata of a tensordict and its consolidated storage");
+  return description;
+}
 
 /// Takes the messages of one peer one after the other, until a deadline.
 class Messages {
@@ -31,7 +37,7 @@ class Messages {
  private:
   std::int64_t take_size(const std::optional<at::Device>& device) const {
     const auto size = size_message();
-    complete(plan_with({peer_, Side::kReceives, {{{}, kTag, size}}, kTag, kStructure},
+    complete(plan_with({peer_, Side::kReceives, {{{}, kTag, size}}, kTag, structure()},
                        [&](Transfer&) { check_served(device); }));
     const auto bytes = size.item<std::int64_t>();
     check_metadata_bytes(bytes, peer_.group_rank);
@@ -53,10 +59,9 @@ class Messages {
 Transfer plan_object_send(const Peer& peer,
                           const TensorDictBase& td,
                           const std::optional<at::Device>& device) {
-  return plan_with({peer, Side::kSends, {}, kTag, kStructure}, [&](Transfer& transfer) {
+  return plan_with({peer, Side::kSends, {}, kTag, structure()}, [&](Transfer& transfer) {
     check_served(device);
-    const auto consolidated = consolidate(td);
-    const auto [size, metadata, storage] = object_message(*consolidated, class_of(*consolidated));
+    const auto [size, metadata, storage] = object_message(td, class_of(td));
     for (const auto& message : {size, metadata, storage}) {
       transfer.messages.push_back({{}, kTag, message});
     }

@@ -6,10 +6,14 @@
 
 namespace tdref {
 
-at::Tensor pickle_message(std::string_view pickle) {
+void note_pickled(std::string_view pickle) {
   if (Observer* observer = current_observer()) {
     observer->pickled(pickle.size());
   }
+}
+
+at::Tensor pickle_message(std::string_view pickle) {
+  note_pickled(pickle);
   return as_tensor(pickle);
 }
 

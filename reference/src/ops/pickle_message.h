@@ -7,6 +7,9 @@
 
 namespace tdref {
 
+/// Tells the observer of a pickle that is to travel.
+void note_pickled(std::string_view pickle);
+
 /// Copies a pickle into a uint8 tensor that is to travel, and tells the observer.
 at::Tensor pickle_message(std::string_view pickle);
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "codec/elements.h"
+#include "codec/layout.h"
 #include "group/work.h"
 #include "ops/collective.h"
 #include "ops/structure.h"
@@ -60,7 +61,7 @@ void carry_out(const WriteBack& write_back) {
               to_string(write_back.key),
               " cannot be written into a member of a lazy stack: its elements share memory");
   const at::NoGradGuard results_have_no_history;
-  write_back.to.copy_(write_back.from);
+  copy_elements(write_back.to, write_back.from);
 }
 
 /// Waits for a reduction, and writes its result back.
@@ -117,14 +118,17 @@ Reduction pack(const Bucket& bucket) {
   }
   const auto options = bucket.front().first().options().requires_grad(false);
   Reduction packed{bucket.front().key, at::empty({numel}, options), {}};
+  const auto dtype = packed.tensor.scalar_type();
+  const auto itemsize = static_cast<std::int64_t>(packed.tensor.itemsize());
   std::int64_t start = 0;
   for (const auto& leaf : bucket) {
-    const auto length = c10::multiply_integers(leaf.shape);
-    const auto room = packed.tensor.narrow(0, start, length).view(leaf.shape);
+    const auto stop = start + c10::multiply_integers(leaf.shape) * itemsize;
+    const auto room = view_span(packed.tensor, {start, stop}, dtype, leaf.shape);
     for (const auto& [tensor, place] : leaf.parts) {
-      packed.write_backs.push_back({leaf.key, slice_at(room, place).copy_(tensor), tensor});
+      packed.write_backs.push_back({leaf.key, slice_at(room, place), tensor});
+      copy_elements(packed.write_backs.back().from, tensor);
     }
-    start += length;
+    start = stop;
   }
   if (bucket.size() == 1) {
     packed.tensor = packed.tensor.view(bucket.front().shape);
@@ -226,6 +230,7 @@ Works post(const Group& group,
            std::optional<int> group_dst,
            const std::vector<at::Tensor>& tensors) {
   Works works;
+  works.reserve(tensors.size());
   for (const auto& tensor : tensors) {
     const auto posted = posted_op(op, tensor.scalar_type());
     works.push_back(group_dst.has_value() ? group.reduce(tensor, *group_dst, posted)

@@ -4,6 +4,7 @@
 #include <c10/util/StringUtil.h>
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "codec/layout.h"
@@ -23,6 +24,69 @@ void append_key(std::string& text, const std::string& key) {
       text += letter;
     }
   }
+}
+
+// The lines of leaves in one text, which are put in the order of their bytes: what was rebuilt from
+// metadata has the leaves of a level before those of its nested tensordicts, wherever they lie.
+class LinesByStart {
+ public:
+  explicit LinesByStart(std::int64_t total_bytes)
+      : first_(c10::str("one consolidated message of ", total_bytes, " bytes")) {}
+
+  void add(const KeyPath& key, const at::Tensor& tensor, std::int64_t start) {
+    const auto begin = text_.size();
+    append_leaf(text_, key, tensor.scalar_type(), tensor.sizes());
+    text_ += " from byte ";
+    text_ += std::to_string(start);
+    lines_.push_back({start, begin, text_.size()});
+  }
+
+  std::string finish() {
+    const auto is_before = [&](const Line& a, const Line& b) {
+      return std::pair(a.start, of(a)) < std::pair(b.start, of(b));
+    };
+    // Mostly they are in order, and then are not copied.
+    if (std::is_sorted(lines_.begin(), lines_.end(), is_before)) {
+      return std::move(first_) + text_;
+    }
+    std::sort(lines_.begin(), lines_.end(), is_before);
+    for (const auto& line : lines_) {
+      first_ += of(line);
+    }
+    return std::move(first_);
+  }
+
+ private:
+  struct Line {
+    std::int64_t start;
+    std::size_t begin;
+    std::size_t end;
+  };
+
+  std::string_view of(const Line& line) const {
+    return std::string_view(text_).substr(line.begin, line.end - line.begin);
+  }
+
+  std::string first_;
+  std::string text_;
+  std::vector<Line> lines_;
+};
+
+std::string describe_layout(const TensorDictBase& td, const Layout& layout) {
+  LinesByStart lines(layout.total_bytes);
+  auto span = layout.spans.begin();
+  for_each_tensor(td, [&](const KeyPath& key, const at::Tensor& tensor) {
+    lines.add(key, tensor, (span++)->start);
+  });
+  return lines.finish();
+}
+
+std::string describe_views(const TensorDictBase& td, const at::Tensor& storage) {
+  LinesByStart lines(storage.numel());
+  for_each_tensor(td, [&](const KeyPath& key, const at::Tensor& tensor) {
+    lines.add(key, tensor, start_in(storage, tensor));
+  });
+  return lines.finish();
 }
 
 }  // namespace
@@ -58,28 +122,12 @@ std::string describe_leaves(const std::vector<PlannedLeaf>& plan, const TagOptio
   return text;
 }
 
-std::string describe_storage(const TensorDictBase& td) {
-  const bool is_consolidated = td.is_consolidated();
-  const auto layout = is_consolidated ? Layout{} : lay_out(td);
-  const auto* storage = is_consolidated ? &td.consolidated().storage : nullptr;
-  std::string text = c10::str("one consolidated message of ",
-                              is_consolidated ? storage->numel() : layout.total_bytes,
-                              " bytes");
-  // By place rather than by insertion: what was rebuilt from metadata has the leaves of a level
-  // before those of its nested tensordicts, wherever they lie.
-  std::vector<std::pair<std::int64_t, std::string>> lines;
-  auto span = layout.spans.begin();
-  for_each_tensor(td, [&](const KeyPath& key, const at::Tensor& tensor) {
-    const auto start = is_consolidated ? start_in(*storage, tensor) : (span++)->start;
-    std::string line;
-    append_leaf(line, key, tensor.scalar_type(), tensor.sizes());
-    lines.emplace_back(start, std::move(line) + " from byte " + std::to_string(start));
-  });
-  std::sort(lines.begin(), lines.end());
-  for (const auto& [start, line] : lines) {
-    text += line;
+DescriptionPtr description_of_storage(const TensorDictBase& td) {
+  if (!td.is_consolidated()) {
+    return std::make_shared<const Description>(describe_layout(td, lay_out(td)));
   }
-  return text;
+  const auto& [storage, was_locked, description] = td.consolidated();
+  return description->get([&, &storage = storage] { return describe_views(td, storage); });
 }
 
 }  // namespace tdref

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "tree/description.h"
+
 namespace tdref {
 
 /// Writes what a leaf-wise transfer carries, one line for how tags are counted and one for each
@@ -18,8 +20,9 @@ void append_leaf(std::string& text,
                  at::ScalarType dtype,
                  c10::IntArrayRef shape);
 
-/// Writes what the consolidated storage of a tensordict holds, or would hold: one line for its size
-/// and one for each leaf, in the order of the bytes at which they start.
-std::string describe_storage(const TensorDictBase& td);
+/// Describes what the consolidated storage of a tensordict holds, or would hold: one line for its
+/// size and one for each leaf, in the order of the bytes at which they start. Of a consolidated
+/// tensordict it is written once.
+DescriptionPtr description_of_storage(const TensorDictBase& td);
 
 }  // namespace tdref

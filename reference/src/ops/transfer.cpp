@@ -97,8 +97,10 @@ Transfer plan(const Peer& peer,
     transfer.messages =
         side == Side::kSends ? messages_to_send(td, options) : messages_to_receive(td, options);
     if (conversation_about(transfer) != nullptr) {
-      transfer.structure = options.consolidated ? describe_storage(td)
-                                                : describe_leaves(transfer.messages, options.tags);
+      transfer.structure = options.consolidated
+                               ? description_of_storage(td)
+                               : std::make_shared<const Description>(
+                                     describe_leaves(transfer.messages, options.tags));
     }
   });
 }
@@ -124,13 +126,12 @@ std::shared_ptr<void> show_announcement(const Transfer& transfer) {
   return observer->announced({group, transfer.side == Side::kSends, group_rank, transfer.messages});
 }
 
-Proposal proposal_of(const Transfer& transfer) {
-  Proposal proposal{
-      {Note::Kind::kStructure, transfer.side, *transfer.first_tag, transfer.structure}, {}};
-  if (!transfer.messages.empty()) {
-    proposal.posting = {[transfer] { return post(transfer); }, show_announcement(transfer)};
+Proposal proposal_of(const std::shared_ptr<const Transfer>& transfer) {
+  Posting posting;
+  if (!transfer->messages.empty()) {
+    posting = {[transfer] { return post(*transfer); }, show_announcement(*transfer)};
   }
-  return proposal;
+  return propose(transfer->side, *transfer->first_tag, transfer->structure, std::move(posting));
 }
 
 }  // namespace
@@ -156,30 +157,35 @@ Transfer plan_receipt(const Peer& peer, const TensorDictBase& td, const Transfer
   return plan(peer, Side::kReceives, td, options);
 }
 
-void complete(const Transfer& transfer) {
+void complete(Transfer transfer) {
   const auto timeout = transfer.peer.group.timeout();
   const auto deadline = std::chrono::steady_clock::now() + timeout;
-  const auto conversation = conversation_about(transfer);
-  const auto pending =
-      conversation != nullptr ? conversation->announce(proposal_of(transfer)) : nullptr;
-  if (transfer.messages.empty()) {
-    return;  // the note is for the other end, which may have leaves
+  Works works;
+  if (const auto conversation = conversation_about(transfer)) {
+    const auto shared = std::make_shared<const Transfer>(std::move(transfer));
+    const auto pending = conversation->announce(proposal_of(shared));
+    if (shared->messages.empty()) {
+      return;  // the note is for the other end, which may have leaves
+    }
+    works = conversation->posted(*pending, timeout);
+  } else {
+    works = post(transfer);
   }
-  auto works = pending != nullptr ? conversation->posted(*pending, timeout) : post(transfer);
   for (auto& work : works) {
     work.wait(time_left(deadline));
   }
 }
 
-Works start(const Transfer& transfer) {
+Works start(Transfer transfer) {
   const auto conversation = conversation_about(transfer);
   if (conversation == nullptr) {
     return post(transfer);
   }
+  const auto shared = std::make_shared<const Transfer>(std::move(transfer));
   return works_of(conversation,
-                  conversation->announce(proposal_of(transfer)),
-                  transfer.messages.size(),
-                  transfer.peer.group.timeout());
+                  conversation->announce(proposal_of(shared)),
+                  shared->messages.size(),
+                  shared->peer.group.timeout());
 }
 
 }  // namespace tdref

@@ -29,8 +29,8 @@ struct Transfer {
   std::vector<PlannedLeaf> messages;
   /// The tag of the first message, or the one that it would have; nothing if there is no such tag.
   std::optional<int> first_tag;
-  /// Describes the messages in words; empty if nothing compares them with the other end's.
-  std::string structure;
+  /// What the messages carry; null if nothing compares it with the other end's.
+  DescriptionPtr structure;
 };
 
 /// Lets `plan` complete a transfer.
@@ -60,9 +60,9 @@ Transfer plan_receipt(const Peer& peer, const TensorDictBase& td, const Transfer
 ///
 /// Blocks  together at most the group's timeout; not at all if there are no messages.
 /// Errors  as Conversation::announce(), Conversation::posted() and Work::wait().
-void complete(const Transfer& transfer);
+void complete(Transfer transfer);
 
 /// Posts all messages as soon as the other end is known to fit, at once if nothing compares them.
-Works start(const Transfer& transfer);
+Works start(Transfer transfer);
 
 }  // namespace tdref

@@ -192,13 +192,13 @@ TensorDictBase& AnyTensorDict::operator*() {
 }
 
 const TensorDictBase* Entry::nested() const {
-  const auto* td = std::get_if<AnyTensorDict>(&data_);
-  return td == nullptr ? nullptr : &**td;
+  const auto* td = std::get_if<Boxed<AnyTensorDict>>(&data_);
+  return td == nullptr ? nullptr : &***td;
 }
 
 TensorDictBase* Entry::nested() {
-  auto* td = std::get_if<AnyTensorDict>(&data_);
-  return td == nullptr ? nullptr : &**td;
+  auto* td = std::get_if<Boxed<AnyTensorDict>>(&data_);
+  return td == nullptr ? nullptr : &***td;
 }
 
 const at::Tensor& Entry::tensor() const {

@@ -2,6 +2,8 @@
 #include <tdref/errors.h>
 #include <tdref/tensordict_base.h>
 
+#include "tree/description.h"
+
 namespace tdref {
 
 std::string to_string(const KeyPath& path) {
@@ -33,6 +35,7 @@ const Consolidated& TensorDictBase::consolidated() const {
 
 void TensorDictBase::set_consolidated(Consolidated state) {
   lock();
+  state.description = std::make_shared<DescribedOnce>();
   owner().consolidated_ = std::move(state);
 }
 

@@ -49,16 +49,14 @@ bool Value::operator==(const Value& other) const {
   if (const auto* tuple = get_if<Tuple>()) {
     return tuple->items == other.get_if<Tuple>()->items;
   }
-  return std::visit(
-      [&](const auto& data) {
-        using Data = std::decay_t<decltype(data)>;
-        if constexpr (std::is_same_v<Data, Tuple> || std::is_same_v<Data, Dict>) {
-          return false;  // compared above
-        } else {
-          return data == *other.get_if<Data>();
-        }
-      },
-      data_);
+  return visit([&](const auto& data) {
+    using Data = std::decay_t<decltype(data)>;
+    if constexpr (std::is_same_v<Data, Tuple> || std::is_same_v<Data, Dict>) {
+      return false;  // compared above
+    } else {
+      return data == *other.get_if<Data>();
+    }
+  });
 }
 
 }  // namespace tdref
