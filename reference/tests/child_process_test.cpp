@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "codec/child_process.h"
 
+#include <c10/util/Exception.h>
 #include <gmock/gmock.h>
 
 #include <csignal>

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "codec/block.h"
 #include "codec/elements.h"
 #include "codec/observer.h"
 #include "tree/walk.h"
@@ -44,8 +45,10 @@ void pack_into(const at::Tensor& storage, const TensorDictBase& td, const Layout
 }
 
 at::Tensor pack(const TensorDictBase& td, const Layout& layout) {
-  const auto device = td.device().value_or(at::kCPU);
-  auto storage = at::empty({layout.total_bytes}, at::device(device).dtype(at::kByte));
+  const at::Device device = td.device().value_or(at::kCPU);
+  auto storage = device.is_cpu()
+                     ? new_block(layout.total_bytes)
+                     : at::empty({layout.total_bytes}, at::device(device).dtype(at::kByte));
   pack_into(storage, td, layout);
   return storage;
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "codec/block.h"
 #include "group/state.h"
 
 namespace tdref {
@@ -12,6 +13,11 @@ Connection& connection_of(Group::State& state) {
   TORCH_CHECK_VALUE(state.group_rank >= 0,
                     "Invalid process group specified: this rank is not a member");
   return state.connection;
+}
+
+at::Tensor room_for(const at::Tensor& tensor) {
+  return tensor.scalar_type() == at::kByte && tensor.dim() == 1 ? new_block(tensor.numel())
+                                                                : at::empty_like(tensor);
 }
 
 template <typename Call>
@@ -85,7 +91,7 @@ Work Group::irecv(const at::Tensor& tensor, int group_src, int tag) const {
 std::vector<at::Tensor> Group::all_gather(const at::Tensor& tensor) const {
   std::vector<std::vector<at::Tensor>> outputs(1);
   for (int rank = 0; rank < size(); ++rank) {
-    outputs[0].push_back(at::empty_like(tensor));
+    outputs[0].push_back(room_for(tensor));
   }
   std::vector<at::Tensor> inputs{tensor};
   c10d::AllgatherOptions options;
@@ -103,7 +109,7 @@ std::vector<at::Tensor> Group::gather(const at::Tensor& tensor, int group_dst) c
   if (group_rank() == group_dst) {
     outputs.emplace_back();
     for (int rank = 0; rank < size(); ++rank) {
-      outputs[0].push_back(at::empty_like(tensor));
+      outputs[0].push_back(room_for(tensor));
     }
   }
   std::vector<at::Tensor> inputs{tensor};

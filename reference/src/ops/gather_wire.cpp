@@ -12,6 +12,7 @@
 #include <cstring>
 #include <optional>
 
+#include "codec/block.h"
 #include "codec/bytes.h"
 #include "codec/layout.h"
 #include "codec/limits.h"
@@ -61,7 +62,7 @@ std::optional<GatherMessage> encode_packing(const TensorDictBase& td) {
     return std::nullopt;
   }
   const auto metadata_bytes = static_cast<std::int64_t>(pickle.size());
-  auto buffer = at::empty({layout.total_bytes + metadata_bytes}, at::kByte);
+  auto buffer = new_block(layout.total_bytes + metadata_bytes);
   pack_into(buffer, td, layout);
   std::memcpy(
       buffer.mutable_data_ptr<std::uint8_t>() + layout.total_bytes, pickle.data(), pickle.size());

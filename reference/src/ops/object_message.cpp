@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "ops/object_message.h"
 
-#include <ATen/ops/empty.h>
 #include <ATen/ops/full.h>
 #include <c10/util/StringUtil.h>
 #include <tdref/consolidate.h>
 #include <tdref/pickle.h>
 
+#include "codec/block.h"
 #include "codec/bytes.h"
 #include "codec/class_text.h"
 #include "codec/layout.h"
@@ -128,7 +128,7 @@ void check_storage_device(const Value& metadata,
 
 at::Tensor allocate(std::int64_t bytes, const char* what, int group_rank) {
   try {
-    return at::empty({bytes}, at::kByte);
+    return new_block(bytes);
   } catch (const c10::Error&) {
     TORCH_CHECK_VALUE(
         false, announces(group_rank), what, " of ", bytes, " bytes, which cannot be allocated");
