@@ -172,6 +172,7 @@ Options parse_options(const std::vector<std::string>& arguments) {
     app.parse(reversed);
   } catch (const CLI::ParseError& error) {
     constexpr int kUsageError = 2;
+    // NOLINTNEXTLINE(bugprone-std-exception-baseclass): to have said all is no error.
     throw CommandLineEnd{app.exit(error) == 0 ? 0 : kUsageError};
   }
   if (raw.list) options.mode = Options::Mode::kList;

@@ -10,7 +10,7 @@ from tdconf.layout import THIS_CHECKOUT
 
 
 def test_a_verdict_that_is_worse_wins_whatever_the_order() -> None:
-    from_worst_to_best = [70, 1, 4, 3, 0]
+    from_worst_to_best = [70, 1, 5, 4, 3, 0]
     for worse, better in itertools.combinations(from_worst_to_best, 2):
         assert worst([Exit(worse), Exit(better)]) == worse
         assert worst([Exit(better), Exit(worse)]) == worse

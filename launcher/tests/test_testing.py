@@ -18,6 +18,8 @@ PYTHON = Path(sys.executable)
     ("name", "line"),
     [
         ("lint", "lint: 90 C++, 30 Python and 4 bash files are clean"),
+        ("tidy", "tidy: 90 C++ files are clean"),
+        ("tidy", "tidy: failed in 2 of 90 C++ files; repeat: ci/tidy.py one.cpp two.cpp"),
         ("cpp", "100% tests passed, 0 tests failed out of 250"),
         ("cpp", "99% tests passed, 1 tests failed out of 250"),
         ("python", "42 passed in 2.99s"),
@@ -35,6 +37,10 @@ def test_a_runs_progress_is_not_its_closing_line() -> None:
     assert not closing.match("tdconf: reference 3 of 40, tensordict 0 of 0")
 
 
+def test_the_progress_of_tidy_is_not_its_closing_line() -> None:
+    assert not parts(THIS_CHECKOUT, PYTHON)["tidy"].closing.match("tidy: 10 of 90 C++ files")
+
+
 @pytest.mark.parametrize("name", testing.PART_NAMES)
 def test_a_part_without_a_closing_line_has_not_run(name: str) -> None:
     outcome = judge(name, 0, "", 1.0)
@@ -47,6 +53,8 @@ def test_a_part_without_a_closing_line_has_not_run(name: str) -> None:
     [
         ("lint", 1, Exit.UNEXPECTED),
         ("lint", 4, Exit.NO_VERDICT),
+        ("tidy", 1, Exit.UNEXPECTED),
+        ("tidy", 4, Exit.NO_VERDICT),
         ("cpp", 8, Exit.UNEXPECTED),
         ("python", 5, Exit.UNEXPECTED),
         ("python", -11, Exit.UNEXPECTED),

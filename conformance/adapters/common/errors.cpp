@@ -8,6 +8,7 @@
 #include <torch/csrc/distributed/c10d/exception.h>
 
 #include <stdexcept>
+#include <utility>
 
 namespace tdconf::adapter {
 namespace {
@@ -44,7 +45,7 @@ std::string message_of(const std::exception& error) {
 
 Raised describe_exception(std::exception_ptr error) {
   try {
-    std::rethrow_exception(error);
+    std::rethrow_exception(std::move(error));
   } catch (const std::exception& known) {
     return {.category = category_of(known),
             .exception = c10::demangle(typeid(known).name()),

@@ -26,6 +26,7 @@ struct Operation {
 
 /// Makes an operation of a member function that takes the arguments, and `as` if it wants it.
 template <typename T, typename Member>
+// NOLINTNEXTLINE(performance-unnecessary-value-param): it does not see the move below.
 Operation operation(T* self, Member member, std::vector<std::string> args) {
   return {.args = std::move(args),
           .run = [self, member](const Fields& given, const std::optional<std::string>& as) {

@@ -96,7 +96,8 @@ at::Tensor expanded(const at::Tensor& plain, const std::string& where) {
   }
   const at::Tensor row = plain.narrow(0, 0, 1).clone();
   const at::Tensor tensor = row.expand(plain.sizes());
-  if (std::memcmp(tensor.contiguous().const_data_ptr(), plain.const_data_ptr(), plain.nbytes())) {
+  if (std::memcmp(tensor.contiguous().const_data_ptr(), plain.const_data_ptr(), plain.nbytes()) !=
+      0) {
     throw BadRequest(where + ".form: all rows of an expanded tensor must be filled alike");
   }
   return tensor;

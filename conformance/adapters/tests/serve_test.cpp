@@ -77,7 +77,7 @@ class ServeTest : public testing::Test {
     run_adapter(player, static_cast<int>(arguments.size()), argv.data());
   }
 
-  json ask(json request) {
+  json ask(const json& request) {
     channel_->write(request);
     return channel_->read().value_or("hung up");
   }

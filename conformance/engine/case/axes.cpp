@@ -2,6 +2,7 @@
 #include "engine/case/axes.h"
 
 #include <regex>
+#include <set>
 
 #include "engine/input/reader.h"
 #include "values/text.h"
@@ -73,6 +74,25 @@ std::vector<Scope> choices_of_axes(const Node* axes) {
   }
   if (choices.empty()) refuse(*axes, "axes", "at least one mapping");
   return choices;
+}
+
+void check_axes_are_used(const Node& document) {
+  const Node* axes = find_key(document, "axes");
+  if (axes == nullptr) return;
+  std::set<std::string> used;
+  for (const auto& [key, value] : *document.map()) {
+    if (&value != axes) used.merge(names_referred_to(value));
+    used.merge(names_referred_to(key));
+  }
+  const auto check = [&](const Node& product) {
+    for (const NodePair& pair : read_map(product, "axes")) {
+      const std::string axis = read_string(pair.key, "the name of an axis");
+      if (used.contains(axis)) continue;
+      refuse(pair.key, "axes", concat("axes that the case uses; `$", axis, "` stands nowhere"));
+    }
+  };
+  if (axes->list() == nullptr) return check(*axes);
+  for (const Node& product : *axes->list()) check(product);
 }
 
 std::string axis_value(const json& value) {

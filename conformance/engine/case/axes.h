@@ -13,6 +13,10 @@ namespace tdconf {
 /// Errors  InputError: an empty axis, or a value that cannot stand in a name.
 std::vector<Scope> choices_of_axes(const Node* axes);
 
+/// Errors  InputError: an axis that nothing else in the case refers to, so that it would be expanded
+///         into equal cases.
+void check_axes_are_used(const Node& document);
+
 /// Writes `id/axis=value/...`, the axes sorted by name.
 std::string expanded_name(const std::string& id, const Scope& choice);
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 #include <regex>
+#include <set>
 
 #include "engine/case/axes.h"
 #include "engine/case/lookup.h"
@@ -263,6 +264,27 @@ Case parse_case(const Node& raw, const Scope& choice) {
   return c;
 }
 
+/// Adds what stands as a `group` anywhere in a document.
+void add_named_groups(const nlohmann::json& node, std::set<std::string>& named) {
+  for (const auto& [key, value] : node.items()) {
+    if (node.is_object() && key == "group" && value.is_string()) named.insert(value);
+    if (value.is_structured()) add_named_groups(value, named);
+  }
+}
+
+/// A group that nothing names changes nothing, and may be a misspelt one.
+void check_groups_are_used(const Node& document, const std::vector<Case>& cases) {
+  const Node* groups = find_key(document, "groups");
+  if (groups == nullptr) return;
+  std::set<std::string> named{"default"};
+  for (const Case& c : cases) add_named_groups(c.canonical, named);
+  for (const auto& [key, unused] : *groups->map()) {
+    const std::string name = read_string(key, "the name of a group");
+    if (named.contains(name)) continue;
+    refuse(key, "groups", concat("groups that a step names; `group: ", name, "` stands nowhere"));
+  }
+}
+
 }  // namespace
 
 std::vector<Case> parse_cases(const Node& document) {
@@ -271,6 +293,8 @@ std::vector<Case> parse_cases(const Node& document) {
   for (const Scope& choice : choices_of_axes(find_key(document, "axes"))) {
     cases.push_back(parse_case(document, choice));
   }
+  check_axes_are_used(document);
+  check_groups_are_used(document, cases);
   return cases;
 }
 

@@ -46,6 +46,8 @@ struct Operation {
   bool takes_name_alone = false;
   /// True when it makes a tensordict or a pipe, so that the step needs a name for it in `as`.
   bool needs_as = false;
+  /// True when it returns a tensordict rather than works.
+  bool gives_tensordict = false;
   /// True when it makes one tensordict for each member of the group, kept under `AS.0`, `AS.1`, ...
   bool makes_one_for_each_member = false;
 };

@@ -96,17 +96,21 @@ class ProgramParser {
 
   void check_returns(const Node& node, const Step& step) const {
     if (!step.expect.returns) return;
-    const auto* held = std::get_if<ReturnsHeld>(&*step.expect.returns);
+    const Returns& returns = *step.expect.returns;
+    const auto* held = std::get_if<ReturnsHeld>(&returns);
     if (held != nullptr && !held_.contains(held->name)) {
       refuse(node, "returns", concat("a value that rank ", rank_, " made or kept earlier"));
     }
-    if (const auto* several = std::get_if<ReturnsTensorDicts>(&*step.expect.returns)) {
+    if (const auto* several = std::get_if<ReturnsTensorDicts>(&returns)) {
       if (step.as.empty()) refuse(node, "returns: tensordicts", "`as` beside it");
       for (std::int64_t n = 0; n < several->count; ++n) check_is_new(node, concat(step.as, ".", n));
+    } else if (std::holds_alternative<ReturnsTensorDict>(returns)) {
+      if (step.as.empty()) refuse(node, "returns: tensordict", "`as` beside it");
+      check_is_new(node, step.as);
+    } else if (held != nullptr || std::holds_alternative<ReturnsSelf>(returns)) {
+      // Another tensordict would be reported under the very name that is expected.
+      check_is_new(node, step.as);
     }
-    if (!std::holds_alternative<ReturnsTensorDict>(*step.expect.returns)) return;
-    if (step.as.empty()) refuse(node, "returns: tensordict", "`as` beside it");
-    check_is_new(node, step.as);
   }
 
   void check_is_new(const Node& node, const std::string& name) const {
@@ -114,7 +118,8 @@ class ProgramParser {
     refuse(node.where,
            "as",
            concat("`", name, "` again"),
-           "a name that the rank does not hold yet, since a new tensordict is expected");
+           "a name that the rank does not hold yet, since only a new name tells a new tensordict "
+           "from one that the rank held");
   }
 
   std::pair<const Operation*, const Node*> find_call(const Node& node) const {
@@ -350,13 +355,22 @@ class ProgramParser {
       held_[step.as] = {index, step.made};
     } else if (operation.makes_one_for_each_member) {
       remember_each(step);
+    } else if (gives_tensordict(operation, step)) {
+      held_[step.as] = {};
     } else {
-      // What an operation returns may turn out to be works or a tensordict.
       pending_[step.as] = operation.answers == Answers::kWorks
                               ? Pending{step.receives, step.receives_key}
                               : Pending{};
-      held_[step.as] = {};
     }
+  }
+
+  /// Whether a tensordict, and no works, is kept under `as`: as the case expects it, or else as the
+  /// operation has it.
+  static bool gives_tensordict(const Operation& operation, const Step& step) {
+    if (!step.expect.returns) return operation.gives_tensordict;
+    const Returns& returns = *step.expect.returns;
+    if (std::holds_alternative<ReturnsWorks>(returns)) return false;
+    return operation.gives_tensordict || std::holds_alternative<ReturnsTensorDict>(returns);
   }
 
   /// As many as the case says that the operation makes, or else as many as it must make.

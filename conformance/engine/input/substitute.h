@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 
 #include "engine/input/node.h"
@@ -17,5 +18,8 @@ using Scope = std::map<std::string, nlohmann::json>;
 ///
 /// Errors  InputError: a name that is not in scope, or arithmetic on something else than an integer.
 Node substitute(const Node& node, const Scope& scope);
+
+/// Returns the names that substitute() would look up.
+std::set<std::string> names_referred_to(const Node& node);
 
 }  // namespace tdconf

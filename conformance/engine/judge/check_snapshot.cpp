@@ -43,6 +43,7 @@ class SnapshotCheck {
     if (expect_.equals != nullptr) append(compare(*expect_.equals, seen_.root));
     if (expect_.unchanged) append(compare(*step_.made, seen_.root));
     if (expect_.in_place || expect_.unchanged) check_memory();
+    if (expect_.unchanged) check_descriptions();
     check_root();
     if (expect_.locked) check_locked();
     check_keys();
@@ -85,6 +86,27 @@ class SnapshotCheck {
     });
     for (const auto& [key, token] : tokens)
       report(key, "memory", "that of the value made", "no tensor");
+  }
+
+  /// Names, device and lock must be, at each level, what they were when the value was first shown.
+  void check_descriptions() {
+    if (made_ == nullptr) return;
+    std::map<Path, const SeenTree*> made;
+    for_each_node(made_->root, [&](const Path& path, const SeenTree& tree) { made[path] = &tree; });
+    for_each_node(seen_.root, [&](const Path& path, const SeenTree& tree) {
+      if (made.contains(path)) check_description(dotted(path), *made[path], tree);
+    });
+  }
+
+  void check_description(const std::string& key, const SeenTree& made, const SeenTree& seen) {
+    const auto check = [&](const char* property, const json& before, const json& after) {
+      if (before != after) report(key, property, before.dump(), after.dump());
+    };
+    if (made.dict() != nullptr && seen.dict() != nullptr) {
+      check("names", made.dict()->names, seen.dict()->names);
+      check("device", made.dict()->device, seen.dict()->device);
+    }
+    if (made.locked() && seen.locked()) check("locked", *made.locked(), *seen.locked());
   }
 
   void check_root() {

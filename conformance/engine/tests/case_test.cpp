@@ -25,6 +25,7 @@ const std::string kHead = "id: p2p/x\nclauses: [c]\nlevel: must\nsays: s\n";
 TEST(Expansion, NamesHoldTheAxesSortedByName) {
   const auto cases = parse(kHead + R"(world: 2
 axes: {tag: [0, 5], early: [true]}
+values: {v: {batch_size: [], entries: [[a, {data: [$tag, $early]}]]}}
 ranks: {"*": []}
 )");
   ASSERT_EQ(cases.size(), 2U);
@@ -36,13 +37,36 @@ TEST(Expansion, AListOfMappingsIsTheUnionOfItsProducts) {
   const auto cases = parse(kHead + R"(world: 1
 axes:
   - {a: [1], b: [2]}
-  - {a: [3, 4]}
+  - {a: [3, 4], b: [5]}
+values: {v: {batch_size: [$a, $b], entries: []}}
 ranks: {"*": []}
 )");
   ASSERT_EQ(cases.size(), 3U);
   EXPECT_EQ(cases[0].name, "p2p/x/a=1/b=2");
-  EXPECT_EQ(cases[1].name, "p2p/x/a=3");
-  EXPECT_EQ(cases[2].name, "p2p/x/a=4");
+  EXPECT_EQ(cases[1].name, "p2p/x/a=3/b=5");
+  EXPECT_EQ(cases[2].name, "p2p/x/a=4/b=5");
+}
+
+TEST(Expansion, EachAxisIsUsed) {
+  const auto error_with = [](const std::string& axes, const std::string& step) {
+    return error_of(concat(kHead,
+                           "world: 2\naxes: ",
+                           axes,
+                           "\nvalues: {v: {batch_size: [], entries: []}}\nranks:\n  1: []\n  0: ",
+                           step,
+                           "\n"));
+  };
+  const std::string refused =
+      "case.yaml:6: in axes: got \"l\", allowed: axes that the case uses; `$l` stands nowhere";
+  EXPECT_EQ(error_with("{l: [1, 2]}", "[{make: v}]"), refused);
+  // `$long` is no use of `l`.
+  EXPECT_EQ(error_with("{l: [1, 2], long: [u]}", "[{make: {value: v, name: $long}}]"), refused);
+  EXPECT_EQ(error_with("[{l: [1]}]", "[{make: v}]"), refused);
+  EXPECT_EQ(error_with("{l: [1]}", "[{make: v}, {send: {td: v, dst: $l}}]"), "no error");
+  EXPECT_EQ(error_with("{l: [1]}", "[{make: v}, {send: {td: v, dst: 1, init_tag: $l+1}}]"),
+            "no error");
+  EXPECT_EQ(error_with("{l: [1]}", "[{make: v, expect: {equals: v@$l}}]"), "no error");
+  EXPECT_EQ(error_with("{l: [v]}", "[{make: v, expect: {equals: $l@1}}]"), "no error");
 }
 
 TEST(Expansion, SubstitutesAxesRankAndWorld) {
@@ -85,6 +109,9 @@ groups:
   pair: {ranks: [2, 1], backend: "cpu:gloo"}
   alone: {ranks: [0, 2], kind: standalone}
 ranks: {"*": []}
+messages:
+  - {from: 1, to: 2, tag: 0, dtype: uint8, bytes: 1, group: pair}
+  - {from: 0, to: 2, tag: 0, dtype: uint8, bytes: 1, group: alone}
 )");
   ASSERT_EQ(c.groups.size(), 3U);
   EXPECT_EQ(c.groups[0].name, "default");
@@ -93,6 +120,26 @@ ranks: {"*": []}
   EXPECT_EQ(c.groups[1].kind, "subgroup");
   EXPECT_THAT(c.groups[1].ranks, ElementsAre(1, 2));
   EXPECT_EQ(c.groups[2].kind, "standalone");
+}
+
+TEST(Groups, EachIsUsed) {
+  const auto error_with = [](const std::string& axes, const std::string& step) {
+    return error_of(concat(kHead,
+                           "world: 2\ngroups: {pair: {ranks: [0, 1]}}\naxes: ",
+                           axes,
+                           "\nvalues: {v: {batch_size: [], entries: []}}\nranks:\n  \"*\":\n"
+                           "    - make: v\n    - ",
+                           step,
+                           "\n"));
+  };
+  EXPECT_EQ(
+      error_with("{n: [v]}", "{all_reduce: {td: $n}}"),
+      "case.yaml:6: in groups: got \"pair\", allowed: groups that a step names; `group: pair` "
+      "stands nowhere");
+  EXPECT_EQ(error_with("{n: [v]}", "{all_reduce: {td: $n, group: pair}}"), "no error");
+  EXPECT_EQ(error_with("{n: [default, pair]}", "{all_reduce: {td: v, group: $n}}"), "no error");
+  EXPECT_EQ(error_with("{n: [v]}", "{snapshot: v, expect: {equals: {reduced: $n, group: pair}}}"),
+            "no error");
 }
 
 TEST(Groups, TheDefaultGroupCanBeLeftOut) {
@@ -172,6 +219,7 @@ TEST(Steps, AnAllGatherNamesOneValueForEachMemberOfItsGroup) {
   const auto looks_at = [](const std::string& group, const std::string& expect, int number) {
     return error_of(concat(kHead,
                            "world: 3\ngroups: {pair: {ranks: [0, 2]}}\n"
+                           "messages: [{from: 0, to: 2, tag: 0, storage: v, group: pair}]\n"
                            "values: {v: {batch_size: [], entries: []}}\nranks:\n  1: []\n  2: []\n"
                            "  0:\n    - make: v\n    - {all_gather: {td: v",
                            group,
@@ -181,9 +229,9 @@ TEST(Steps, AnAllGatherNamesOneValueForEachMemberOfItsGroup) {
                            number,
                            "\n"));
   };
-  EXPECT_EQ(looks_at("", "", 2), "no error");
-  EXPECT_THAT(looks_at("", "", 3),
-              HasSubstr("case.yaml:14: in td: got \"all.3\", allowed: a value that rank 0 made"));
+  EXPECT_EQ(looks_at(", group: default", "", 2), "no error");
+  EXPECT_THAT(looks_at(", group: default", "", 3),
+              HasSubstr("case.yaml:15: in td: got \"all.3\", allowed: a value that rank 0 made"));
   EXPECT_EQ(looks_at(", group: pair", "", 1), "no error");
   EXPECT_THAT(looks_at(", group: pair", "", 2), HasSubstr("got \"all.2\""));
   const std::string three = ", expect: {returns: {tensordicts: 3}}";
@@ -288,8 +336,13 @@ std::string list_of(int count) {
 
 TEST(CaseParser, RefusesMoreCombinationsThanItsLimit) {
   const auto axes = [](int a, int b) {
-    return concat(
-        kHead, "world: 1\naxes: {a: ", list_of(a), ", b: ", list_of(b), "}\nranks: {0: []}\n");
+    return concat(kHead,
+                  "world: 1\naxes: {a: ",
+                  list_of(a),
+                  ", b: ",
+                  list_of(b),
+                  "}\nranks: {0: []}\n"
+                  "values: {v: {batch_size: [$a, $b], entries: []}}\n");
   };
   EXPECT_THAT(error_of(axes(33, 32)), HasSubstr("more than 1024 combinations"));
   EXPECT_EQ(error_of(axes(32, 32)), "no error");
@@ -380,6 +433,27 @@ INSTANTIATE_TEST_SUITE_P(
         Broken{"new_as_held",
                "{recv: {td: v, src: 0}, as: v, expect: {returns: tensordict}}",
                "case.yaml:11: in as: got `v` again"},
+        Broken{
+            "self_as_itself",
+            "{broadcast: {td: v, src: 0}, as: v, expect: {returns: self}}",
+            "case.yaml:11: in as: got `v` again, allowed: a name that the rank does not hold yet"},
+        Broken{
+            "held_as_itself",
+            "{make: {value: v, name: u}}\n    - {recv: {td: u, src: 0}, as: v, expect: {returns: "
+            "{td: v}}}",
+            "case.yaml:12: in as: got `v` again"},
+        Broken{"snapshot_of_works",
+               "{isend: {td: v, dst: 0, return_early: true}, as: w}\n    - snapshot: w",
+               "case.yaml:12: in td: got \"w\", allowed: a value that rank 0 made or kept earlier"},
+        Broken{"snapshot_of_bare_works",
+               "{c10d_isend: {storage: v, dst: 0, tag: 0}, as: w}\n    - snapshot: w",
+               "case.yaml:12: in td: got \"w\""},
+        Broken{"snapshot_of_what_shall_be_works",
+               "{recv: {td: v, src: 0}, as: w, expect: {returns: works}}\n    - snapshot: w",
+               "case.yaml:12: in td: got \"w\""},
+        Broken{"wait_for_a_tensordict",
+               "{broadcast: {td: v, src: 0}, as: w}\n    - wait: w",
+               "case.yaml:12: in wait: got \"w\", allowed: the `as` of an earlier operation"},
         Broken{"reduce_op",
                "all_reduce: {td: v, op: MEAN}",
                "case.yaml:11: in op: got \"MEAN\", allowed: SUM, AVG, PRODUCT, MIN, MAX, BAND"},
@@ -601,10 +675,11 @@ TEST(Fixtures, UnknownClausesAreRefused) {
 }
 
 TEST(Manifest, DependsOnWhatTheCasesSayAndNotOnTheirOrder) {
-  const auto a = parse(kHead + "world: 1\naxes: {n: [1, 2]}\nranks: {0: []}\n");
+  const auto a = parse(kHead + "world: 1\naxes: {n: [1, 2]}\nvalues: {v: $n}\nranks: {0: []}\n");
   EXPECT_EQ(manifest_digest(a), manifest_digest({a[1], a[0]}));
   EXPECT_NE(manifest_digest(a), manifest_digest({a[0]}));
-  const auto other = parse(kHead + "world: 2\naxes: {n: [1, 2]}\nranks: {\"*\": []}\n");
+  const auto other =
+      parse(kHead + "world: 2\naxes: {n: [1, 2]}\nvalues: {v: $n}\nranks: {\"*\": []}\n");
   EXPECT_NE(manifest_digest(a), manifest_digest(other));
 }
 

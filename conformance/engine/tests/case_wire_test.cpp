@@ -33,7 +33,7 @@ values:
       - - s
         - stack_dim: 0
           members: [&m {batch_size: [], entries: [[y, {dtype: uint8, shape: [3]}]]}, *m]
-ranks: {"*": []}
+ranks: {"*": [{make: w}, {all_reduce: {td: w, group: pair}}]}
 )";
 
 std::vector<Message> messages_of(const std::string& list) {

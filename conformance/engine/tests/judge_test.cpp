@@ -160,6 +160,46 @@ TEST(JudgeUnchanged, NeitherBitsNorMemoryMayDiffer) {
             Verdict::kFail);
 }
 
+/// What `v` looks like with these fields of its root and of a tensordict in it, each beside a tensor.
+json described(const json& root, const json& inner) {
+  json n = seen_dict({{"x", seen_tensor("int16", {2}, "e903ea03")}});
+  n.update(inner);
+  json tree = seen_dict({{"n", n}});
+  tree.update(root);
+  return tree;
+}
+
+/// Judges a snapshot of a tensordict that was made with one name, without a device, and unlocked.
+Judgement judge_described(const json& root, const json& inner) {
+  const Case c = case_of(1,
+                         "  v: {batch_size: [2], names: [t], entries: [[n, {batch_size: [2], "
+                         "entries: [[x, {dtype: int16, shape: [2]}]]}]]}\n",
+                         "  0: [{make: v}, {snapshot: v, expect: {unchanged: true}}]\n");
+  Record record;
+  record.ranks = {
+      rank_that_answered({returned_snapshot(described({{"names", {"t"}}}, json::object())),
+                          returned_snapshot(described(root, inner))})};
+  return judge(c, record);
+}
+
+TEST(JudgeUnchanged, NamesDeviceAndLockCountAtEachLevel) {
+  const json names{{"names", {"t"}}};
+  const std::string place = "rank 0 step 2 (snapshot): ";
+  expect_pass(judge_described(names, json::object()));
+  expect_fail(judge_described({{"names", nullptr}}, json::object()),
+              place + "names expected [\"t\"] got null");
+  expect_fail(judge_described({{"names", {"t"}}, {"device", "cpu"}}, json::object()),
+              place + "device expected null got \"cpu\"");
+  expect_fail(judge_described({{"names", {"t"}}, {"locked", true}}, json::object()),
+              place + "locked expected false got true");
+  expect_fail(judge_described(names, {{"names", {"t"}}}),
+              place + "n: names expected null got [\"t\"]");
+  expect_fail(judge_described(names, {{"device", "cpu"}}),
+              place + "n: device expected null got \"cpu\"");
+  expect_fail(judge_described(names, {{"locked", true}}),
+              place + "n: locked expected false got true");
+}
+
 TEST(JudgeRoot, KeysNamesDeviceAndBatchSize) {
   expect_pass(judge_snapshot("{keys: [a], names: null, device: null, batch_size: [2]}", kMadeTree));
   expect_fail(judge_snapshot("{keys: [b]}", kMadeTree),

@@ -75,8 +75,8 @@ values:
     batch_size: []
     entries: [[a, {dtype: int16, shape: [2]}], [b, {dtype: complex64, shape: []}]]
 ranks:
-  0: [{make: v}, {send: {td: v, dst: 1}}]
-  1: [{make: v}, {recv: {td: v, src: 0}}]
+  0: [{make: v}, {send: {td: v, dst: 1, group: pair}}]
+  1: [{make: v}, {recv: {td: v, src: 0, group: pair}}]
 )",
                           more));
 }

@@ -30,7 +30,7 @@ slow: it is
 ranks:
   0:
     - {make: v}
-    - {send: {td: v, dst: 1, init_tag: $tag}, as: sent, expect: {blocks: 1.got, returns: none}}
+    - {send: {td: v, dst: 1, init_tag: $tag, group: pair}, as: sent, expect: {blocks: 1.got, returns: none}}
   1:
     - {c10d_recv: {leaf: v@0, key: [a], src: 0, tag: $tag}, label: got}
     - {make: v, after: 0.sent_it}
@@ -53,7 +53,7 @@ TEST(Describe, HoldsAllThatACaseSays) {
   EXPECT_EQ(programs, json::parse(R"([
     [{"op": "make", "as": null, "label": "sent_it", "after": [], "blocks": null, "expect": null,
       "equals": null},
-     {"op": "send", "args": {"td": "v", "dst": 1, "init_tag": 3}, "as": "sent", "label": null,
+     {"op": "send", "args": {"td": "v", "dst": 1, "init_tag": 3, "group": "pair"}, "as": "sent", "label": null,
       "after": [], "blocks": [1, 0], "expect": {"blocks": "1.got", "returns": "none"},
       "equals": null}],
     [{"op": "c10d_recv", "as": null, "label": "got", "after": [], "blocks": null, "expect": null,

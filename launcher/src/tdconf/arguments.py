@@ -5,6 +5,7 @@ import argparse
 from pathlib import Path
 
 from tdconf import explain, testing
+from tdconf.bench.arguments import add_bench
 from tdconf.implementations import DEFAULT_NAMES
 
 _LARGEST_SCALE = 1e6
@@ -110,7 +111,7 @@ def parser() -> argparse.ArgumentParser:
     tests = _command(
         commands,
         "test",
-        "run lint, the C++ and Python tests, and a full run of the built-in implementations",
+        "run lint, clang-tidy, the C++ and Python tests, and the built-in implementations",
         "./launcher/tdconf test --only python -- -k results",
     )
     tests.add_argument(
@@ -121,6 +122,8 @@ def parser() -> argparse.ArgumentParser:
         help=f"only this part (may be repeated): {', '.join(testing.PART_NAMES)}; "
         "with one part, arguments after -- go to its program",
     )
+
+    add_bench(commands, _command, _add_no_build)
 
     cases = _command(
         commands,

@@ -44,9 +44,8 @@ def build(layout: Layout, python: Path, targets: Sequence[str], say: Say) -> Non
 
 def check_built(layout: Layout, python: Path, targets: Sequence[str]) -> None:
     """Checks that the programs `targets` were built once, against the torch of `python`."""
-    programs = {"tdconf_runner": layout.runner}
     for target in targets:
-        program = programs.get(target) or layout.adapter(target.removeprefix("tdconf_adapter_"))
+        program = layout.built(target)
         if not program.exists():
             raise TdconfError(
                 f"--no-build: {program} was never built; without --no-build it is built first"

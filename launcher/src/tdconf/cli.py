@@ -22,6 +22,7 @@ from tdconf import (
     typed,
 )
 from tdconf.arguments import parser
+from tdconf.bench import command as bench
 from tdconf.display import open_closed_streams, say
 from tdconf.exits import Exit, TdconfError
 from tdconf.implementations import (
@@ -157,6 +158,7 @@ _COMMANDS = {
     "explain": explain.command,
     "clauses": clauses.command,
     "interop": interop.command,
+    "bench": bench.command,
     "list": _list,
     "test": _test,
     "doctor": _doctor,

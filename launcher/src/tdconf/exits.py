@@ -13,6 +13,7 @@ class Exit(IntEnum):
     USAGE = 2
     OUT_OF_DATE = 3
     NO_VERDICT = 4
+    SLOWER = 5
     INTERNAL = 70
     INTERRUPTED = 130
 
@@ -27,6 +28,7 @@ _MEANINGS = {
     Exit.USAGE: "wrong usage, invalid input, or a selection that matches nothing",
     Exit.OUT_OF_DATE: "nothing worse than expectations that are out of date",
     Exit.NO_VERDICT: "no full verdict",
+    Exit.SLOWER: "slower than before, or than a target allows",
     Exit.INTERNAL: "an internal error of the judge",
     Exit.INTERRUPTED: "interrupted",
 }
@@ -37,6 +39,7 @@ _PRECEDENCE = (
     Exit.USAGE,
     Exit.INTERNAL,
     Exit.UNEXPECTED,
+    Exit.SLOWER,
     Exit.NO_VERDICT,
     Exit.OUT_OF_DATE,
     Exit.AS_EXPECTED,

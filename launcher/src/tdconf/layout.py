@@ -40,6 +40,10 @@ class Layout:
         return self.conformance / "expectations"
 
     @property
+    def bench(self) -> Path:
+        return self.root / "bench"
+
+    @property
     def fixtures(self) -> Path:
         return self.root / "fixtures"
 
@@ -54,6 +58,16 @@ class Layout:
     def adapter(self, name: str) -> Path:
         """Returns the program of a C++ adapter."""
         return self.build / "conformance" / "adapters" / f"tdconf_adapter_{name}"
+
+    def built(self, target: str) -> Path:
+        """Returns the program or the library that a target of the build makes."""
+        files = {
+            "tdconf_runner": self.runner,
+            "tdconf_bench_counting": self.build / "bench" / "libtdconf_bench_counting.so",
+        }
+        if target.startswith("tdconf_bench_"):
+            return files.get(target, self.build / "bench" / target)
+        return files.get(target) or self.adapter(target.removeprefix("tdconf_adapter_"))
 
 
 def from_here(path: Path) -> Path:

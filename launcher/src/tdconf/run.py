@@ -239,28 +239,32 @@ def _print_tail(log: Path) -> None:
         print("\n".join(f"  {line}" for line in lines), file=sys.stderr)
 
 
-def results_folder(layout: Layout, wanted: Path | None) -> Path:
-    """Makes the folder of the results: `wanted`, or one named after the time, beside `latest`."""
+def results_folder(layout: Layout, wanted: Path | None, below: str = "") -> Path:
+    """Makes the folder of the results: `wanted`, or one named after the time, beside `latest`.
+
+    That one lies in `tdconf-out`, or in its folder `below`.
+    """
     if wanted is not None:
         if wanted.exists() and (not wanted.is_dir() or any(wanted.iterdir())):
             raise TdconfError(f"--out {wanted}: exists and is not an empty folder", Exit.USAGE)
         wanted.mkdir(parents=True, exist_ok=True)
         return wanted
-    layout.output.mkdir(exist_ok=True)
+    output = layout.output / below
+    output.mkdir(parents=True, exist_ok=True)
     name = stem = datetime.now(UTC).strftime("%Y-%m-%dT%H%M%SZ")
     count = 1
     while True:
         try:
-            (layout.output / name).mkdir()
+            (output / name).mkdir()
             break
         except FileExistsError:
             count += 1
             name = f"{stem}-{count}"
     # A link is replaced whole, so that `latest` exists at every moment.
-    link = layout.output / f".latest-{name}"
+    link = output / f".latest-{name}"
     link.symlink_to(name)
-    link.replace(layout.output / "latest")
-    return layout.output / name
+    link.replace(output / "latest")
+    return output / name
 
 
 def list_cases(layout: Layout, selection: Selection) -> Exit:

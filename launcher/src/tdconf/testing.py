@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`tdconf test`: lint, the C++ and the Python tests, and a run of the built-in implementations."""
+"""`tdconf test`: lint, clang-tidy, the C++ and Python tests, a run of the implementations."""
 
 import os
 import re
@@ -32,6 +32,11 @@ def parts(layout: Layout, python: Path) -> dict[str, Part]:
         for part in (
             Part("lint", (str(layout.ci / "lint"),), re.compile(r"^lint: ")),
             Part(
+                "tidy",
+                (str(python), str(layout.ci / "tidy.py")),
+                re.compile(r"^tidy: (\d+ C\+\+ files are clean|failed in )"),
+            ),
+            Part(
                 "cpp",
                 ("ctest", "--preset", "release", "--parallel", cores()),
                 re.compile(r"^\d+% tests passed, "),
@@ -50,7 +55,7 @@ def parts(layout: Layout, python: Path) -> dict[str, Part]:
     }
 
 
-PART_NAMES = ("lint", "cpp", "python", "conformance")
+PART_NAMES = ("lint", "tidy", "cpp", "python", "conformance")
 
 
 def run_parts(layout: Layout, python: Path, names: Sequence[str], extra: Sequence[str]) -> Exit:
@@ -97,7 +102,7 @@ def _run(layout: Layout, python: Path, part: Part, extra: Sequence[str]) -> Outc
 
 def judge(name: str, status: int, closing: str, seconds: float) -> Outcome:
     """Reads how a part ended; one without a closing line has not run, whatever its status."""
-    code = from_status(status) if name in ("lint", "conformance") else _of_tests(status)
+    code = from_status(status) if name in ("lint", "tidy", "conformance") else _of_tests(status)
     if code == Exit.AS_EXPECTED and not closing:
         code = Exit.NO_VERDICT
     word = "passed" if code == Exit.AS_EXPECTED else f"FAILED ({status})"
