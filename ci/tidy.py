@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[1]
 DATABASE = ROOT / "build" / "release" / "compile_commands.json"
 # What g++ alone understands, and -Werror: .clang-tidy says which warnings count.
 NOT_FOR_CLANG = re.compile(r" -Winvalid-pch| -include \S+/cmake_pch\.hxx| -Werror\b| -o .*")
-BATCH = 20
+BATCH = 30
 NAMELESS = re.compile(r"^namespace \{$(.*?)^\}  // namespace$", re.MULTILINE | re.DOTALL)
 DEFINITION = re.compile(
     r"^(?![A-Z_]+\()\w[^({=;\n]*?\b(\w+)(?:\[\w*\])?(?: final)?(?:[({]| [={:])", re.MULTILINE

@@ -80,14 +80,21 @@ class Run : public testing::EmptyTestEventListener {
     std::erase_if(without_result_, [&](const std::string& name) { return is_filtered_out(name); });
     matches_nothing_ = !input_.cases.empty() && without_result_.empty() && !is_sharded();
     if (matches_nothing_) return;
+    selected_ = without_result_.size();
     results_.write_header({{"tool", "tdconf"},
                            {"version", TDCONF_VERSION},
                            {"protocol", kProtocolVersion},
                            {"manifest_sha256", manifest_digest(input_.selected)},
                            {"impl", input_.options.implementation},
-                           {"selected", without_result_.size()},
+                           {"selected", selected_},
                            {"argv", input_.options.argv},
                            {"environment", input_.options.environment}});
+  }
+
+  /// After an interruption GoogleTest passes over the other cases, and does not count them as passed.
+  /// It puts its flags back at the end of each test, but not after that.
+  void OnTestEnd(const testing::TestInfo& /*test*/) override {
+    if (was_interrupted_) GTEST_FLAG_SET(fail_fast, true);
   }
 
   /// True when a filter of GoogleTest leaves none of the cases.
@@ -117,6 +124,7 @@ class Run : public testing::EmptyTestEventListener {
     // A process that dies where nobody looks is no less dead.
     if (!complaints.empty()) worst_ = Outcome::kUnexpected;
     for (const std::string& complaint : complaints) std::cerr << complaint << '\n';
+    if (was_interrupted_) say_how_far_it_came();
     const std::vector<Expectation> stale_entries = stale_expectations();
     const int status = exit_status(!stale_entries.empty());
     json stale_matches = json::array();
@@ -163,6 +171,17 @@ class Run : public testing::EmptyTestEventListener {
     }
   }
 
+  /// GoogleTest counts every selected case among those that ran.
+  void say_how_far_it_came() const {
+    std::cerr << concat("interrupted: ",
+                        selected_ - without_result_.size(),
+                        " of ",
+                        selected_,
+                        " cases ran and have a verdict, ",
+                        without_result_.size(),
+                        " did not run to their end\n");
+  }
+
   /// Which entries are stale does not depend on the job, so that one job says it.
   std::vector<Expectation> stale_expectations() const {
     if (input_.options.job.index != 0) return {};
@@ -189,6 +208,7 @@ class Run : public testing::EmptyTestEventListener {
   TemporaryFolder stores_{fs::temp_directory_path()};
   Session session_;
   ResultsWriter results_;
+  std::size_t selected_ = 0;
   std::set<std::string> without_result_;
   std::set<std::string> filtered_out_;
   bool matches_nothing_ = false;

@@ -73,13 +73,22 @@ class Harness:
         path.write_text(text)
         return path
 
+    @property
+    def environment(self) -> dict[str, str]:
+        return adapter_environment(TDCONF_TEST_PIDS=str(self.pids_file))
+
+    @property
+    def out(self) -> Path:
+        return self.folder / "out"
+
     def run(self, adapter: Sequence[str], *options: str, expectations: str = "none") -> Run:
         """Judges one adapter by the cases of this folder."""
+        options = (*self.cases(), "--expectations", expectations, *options)
+        return run_runner(self.out, adapter, options, self.environment)
+
+    def cases(self) -> list[str]:
         clauses = self.write("clauses.yaml", "- {id: harness.clause}\n")
-        cases = ["--fixtures", str(self.fixtures), "--clauses", str(clauses)]
-        environment = adapter_environment(TDCONF_TEST_PIDS=str(self.pids_file))
-        options = ("--expectations", expectations, *options)
-        return run_runner(self.folder / "out", adapter, [*cases, *options], environment)
+        return ["--fixtures", str(self.fixtures), "--clauses", str(clauses)]
 
     def pids(self) -> list[int]:
         return [int(line) for line in self.pids_file.read_text().split()]
@@ -89,9 +98,8 @@ def run_runner(
     out: Path, adapter: Sequence[str], options: Sequence[str], environment: dict[str, str]
 ) -> Run:
     """Judges one adapter, called `judged`."""
-    named = ["--impl", "judged", "--adapter", "judged=" + join(adapter)]
     done = subprocess.run(
-        [runner_path(), *named, "--out", out, *options],
+        runner_command(out, adapter, options),
         env=environment,
         stdin=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
@@ -103,6 +111,11 @@ def run_runner(
     cases = {line["case"]: line for line in lines if line["type"] == "case"}
     footers = [line for line in lines if line["type"] == "footer"]
     return Run(done.returncode, done.stderr, cases, footers[0] if footers else None)
+
+
+def runner_command(out: Path, adapter: Sequence[str], options: Sequence[str]) -> list[str]:
+    named = ["--impl", "judged", "--adapter", "judged=" + join(adapter)]
+    return [str(runner_path()), *named, "--out", str(out), *options]
 
 
 def run_fixtures(out: Path, adapter: Sequence[str], *patterns: str) -> Run:

@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The runner survives adapters that die, hang or break the protocol, and says which rank it was."""
 
+import signal
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from .processes import is_running
-from .runner import Harness, Run, scripted
+from .runner import Harness, Run, read_lines, runner_command, scripted
 
 DEADLINE_S = 1
+# Far more than an interrupted runner needs to end its ranks.
+INTERRUPTED_S = 60
 
 CASES = """
 id: harness/{name}
@@ -131,3 +135,31 @@ def test_an_adapter_that_dies_after_bye_is_reported(tmp_path: Path) -> None:
     assert run.status == 1, run
     assert "SIGABRT" in run.stderr
     assert_nothing_left(harness)
+
+
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_an_interrupted_run_says_how_far_it_came(tmp_path: Path, stop: signal.Signals) -> None:
+    harness = harness_with_cases(tmp_path, sender=0)
+    options = [*harness.cases(), "--expectations", "none"]
+    runner = subprocess.Popen(
+        runner_command(harness.out, scripted("never_answers"), options),
+        env=harness.environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert runner.stdout is not None
+    for line in runner.stdout:
+        if line.startswith("[ RUN") and "b_fault" in line:
+            break
+    runner.send_signal(stop)
+    said, complaints = runner.communicate(timeout=INTERRUPTED_S)
+    assert runner.returncode == 130
+    how_far = "interrupted: 1 of 3 cases ran and have a verdict, 2 did not run to their end\n"
+    assert complaints == how_far
+    assert "[  PASSED  ] 1 test." in said
+    assert "[  SKIPPED ] harness.c_after" in said
+    *_, footer = read_lines(harness.out / "results.jsonl")
+    assert (footer["type"], footer["complete"], footer["exit"]) == ("footer", False, 130)
+    assert not any(is_running(pid) for pid in harness.pids())

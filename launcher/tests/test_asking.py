@@ -262,9 +262,9 @@ def test_the_registry_is_read_with_its_sources(layout: Layout) -> None:
     (found,) = registry.clauses(layout)
     assert found == Clause("send.tags", "must", "s", "d", "e", "ambiguous", None, "q")
     assert found.source == "d, e"
-    assert registry.named([found], "send.*") == [found]
+    assert registry.named([found], "send.*", "ask") == [found]
     with pytest.raises(TdconfError, match=r"recv\.\*: no clause has this id"):
-        registry.named([found], "recv.*")
+        registry.named([found], "recv.*", "ask")
 
 
 @pytest.mark.parametrize(

@@ -167,6 +167,34 @@ def test_a_clause_is_shown_by_its_simplest_case(
     assert "4 more cases" in shown
 
 
+@pytest.mark.parametrize(
+    ("other", "changes"),
+    [
+        ({}, {"id": "p2p/example"}),
+        ({}, {"file": "fixtures/p2p/examples.yaml"}),
+        ({"world": 1, "programs": P2P["programs"][:1]}, {}),
+        ({"axes": {"tag": "0"}, "programs": [[], []]}, {}),
+    ],
+    ids=["example", "file_of_examples", "ranks", "axes"],
+)
+def test_examples_several_ranks_and_no_axes_show_a_clause_best(
+    ready: Ready,
+    scripted_runner: Install,
+    case: MakeCase,
+    capfd: pytest.CaptureFixture[str],
+    other: Line,
+    changes: Line,
+) -> None:
+    named = P2P | {"id": "p2p/x", "clauses": ["send.tags"]}
+    best = named | {"name": "p2p/x/last"} | changes
+    described = [named | {"name": "p2p/x/first"} | other, best]
+    text = "".join(json.dumps(made) + "\n" for made in described)
+    (ready.layout.runner.parent / "described.jsonl").write_text(text)
+    plan(scripted_runner, played(case, best))
+    ask(ready, "send.tags")
+    assert "\np2p/x/last  (must)\n" in capfd.readouterr().out
+
+
 def test_a_clause_without_cases_shows_its_question(
     ready: Ready, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -180,12 +208,12 @@ def test_a_clause_without_cases_shows_its_question(
     ("target", "message"),
     [
         ("p2p/none", "no case has this name"),
-        ("p2p/frist", "no case has this name.*\nnear it: p2p/first$"),
-        ("p2p/first/x=3", "no case has this name.*\nnear it: p2p/first/x=2, p2p/first/x=1$"),
-        ("p2p/", r"no case has this name.*\np2p/\*\* has 4 cases$"),
+        ("p2p/frist", "this name.*\nnear it: p2p/first: ./launcher/tdconf explain p2p/first$"),
+        ("p2p/first/x=3", "\nnear it: p2p/first/x=2, p2p/first/x=1: .*explain p2p/first/x=2$"),
+        ("p2p/", r"this name.*\np2p/\*\* has 4 cases: ./launcher/tdconf explain 'p2p/\*\*'$"),
         ("none", "no clause has this id"),
-        ("send.tag", "no clause has this id.*\nnear it: send.tags"),
-        ("send", r"no clause has this id.*\nsend\.\*\* has 3 clauses$"),
+        ("send.tag", "this id.*\nnear it: send.tags.*: ./launcher/tdconf explain send.tags$"),
+        ("send", r"this id.*\nsend\.\*\* has 3 clauses: ./launcher/tdconf explain 'send\.\*\*'$"),
     ],
 )
 def test_what_is_not_there_is_wrong_usage(ready: Ready, target: str, message: str) -> None:

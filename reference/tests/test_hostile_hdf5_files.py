@@ -69,9 +69,10 @@ def test_files_that_are_none(codec: Codec, tmp_path: Path) -> None:
     (tmp_path / "begin").write_bytes(b"\x89HDF\r\n\x1a\n" + bytes(4096))
     for name in ("text", "begin"):
         assert says(codec, tmp_path / name, "HDF5 cannot open")
+    assert says(codec, tmp_path / "missing", "there is no such file")
     os.mkfifo(tmp_path / "pipe")
-    for name in ("missing", "pipe", "."):
-        assert says(codec, tmp_path / name, "no such file")
+    for path in (tmp_path / "pipe", tmp_path, Path(os.devnull)):
+        assert says(codec, path, f"'{path}' is not a regular file")
 
 
 @settings(examples, max_examples=200)

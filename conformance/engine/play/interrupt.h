@@ -12,7 +12,8 @@ class Interrupted : public std::exception {
   const char* what() const noexcept override { return "interrupted"; }
 };
 
-/// Blocks SIGINT and SIGTERM except while interruptible_mask() is in force, and notes them.
+/// Blocks SIGINT, SIGTERM and SIGHUP except while interruptible_mask() is in force, and notes them. A
+/// SIGHUP that this process was started to ignore stays ignored.
 void catch_interrupts();
 
 bool is_interrupted();

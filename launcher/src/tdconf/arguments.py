@@ -111,7 +111,7 @@ def parser() -> argparse.ArgumentParser:
     tests = _command(
         commands,
         "test",
-        "run lint, clang-tidy, the C++ and Python tests, and the built-in implementations",
+        "run lint, the C++ and Python tests, and the built-in implementations",
         "./launcher/tdconf test --only python -- -k results",
     )
     tests.add_argument(
@@ -120,7 +120,7 @@ def parser() -> argparse.ArgumentParser:
         choices=testing.PART_NAMES,
         metavar="PART",
         help=f"only this part (may be repeated): {', '.join(testing.PART_NAMES)}; "
-        "with one part, arguments after -- go to its program",
+        "tidy runs only if named; with one part, arguments after -- go to its program",
     )
 
     add_bench(commands, _command, _add_no_build)

@@ -36,7 +36,9 @@ def chosen(layout: Layout, options: argparse.Namespace) -> list[Clause]:
     everything = registry.clauses(layout)
     if not options.clause:
         return everything
-    wanted = {c.id for pattern in options.clause for c in registry.named(everything, pattern)}
+    command = "./launcher/tdconf clauses --clause"
+    found = [registry.named(everything, pattern, command) for pattern in options.clause]
+    wanted = {clause.id for clauses in found for clause in clauses}
     return [clause for clause in everything if clause.id in wanted]
 
 

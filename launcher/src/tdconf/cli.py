@@ -141,7 +141,7 @@ def _list(layout: Layout, options: argparse.Namespace, arguments: Sequence[str])
 def _test(layout: Layout, options: argparse.Namespace, arguments: Sequence[str]) -> Exit:
     pinned = environment.pinned_versions(layout.ci / "requirements.txt")
     python = preparing.prepare(layout, options, arguments, tuple(pinned))
-    names = [name for name in testing.PART_NAMES if name in (options.only or testing.PART_NAMES)]
+    names = [name for name in testing.PART_NAMES if name in (options.only or testing.USUAL_PARTS)]
     if names != ["lint"]:
         preparing.build_targets(layout, options, python, build.EVERYTHING)
     return testing.run_parts(layout, python, names, options.extra)

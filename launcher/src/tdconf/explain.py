@@ -20,6 +20,7 @@ from tdconf.registry import Clause
 from tdconf.results import Line
 from tdconf.run import Selection
 
+COMMAND = "./launcher/tdconf explain"
 # Ten seconds are long for somebody who waits for the answer; see `--timeout-scale`.
 TIMEOUT_SCALE = 0.3
 _WIDEST = 160
@@ -83,7 +84,7 @@ def _question(layout: Layout, options: argparse.Namespace, target: str) -> Quest
     known = registry.clauses(layout)
     files = [Path(target)] if target.endswith(_ENDINGS) else []
     is_clause = not files and "/" not in target
-    clauses = registry.named(known, target) if is_clause else []
+    clauses = registry.named(known, target, COMMAND) if is_clause else []
     cases = describe(layout, Selection(files, []))
     # Who names clauses asks for no others, and need not wait until all cases are described.
     names_all = all(case["clauses"] for case in cases)
@@ -99,11 +100,25 @@ def _question(layout: Layout, options: argparse.Namespace, target: str) -> Quest
     )
 
 
-def _simplicity(case: Case, clauses: Sequence[Clause]) -> tuple[bool, int, int, str]:
-    """Puts first what shows a clause best: evidence of its own level, with little in it."""
+def _simplicity(
+    case: Case, clauses: Sequence[Clause]
+) -> tuple[bool, bool, bool, bool, int, int, str]:
+    """Puts first what shows a clause best.
+
+    That is evidence of its own level, the example of the page, ranks that have others to talk to,
+    a case that is no choice among many, and little in it.
+    """
     levels = {clause.level for clause in clauses if clause.id in case["clauses"]}
     steps = sum(len(program) for program in case["programs"])
-    return case["level"] not in levels, case["world"], steps, case["name"]
+    return (
+        case["level"] not in levels,
+        "example" not in case["id"] and "example" not in Path(case["file"]).name,
+        case["world"] < 2,
+        bool(case["axes"]),
+        steps,
+        case["world"],
+        case["name"],
+    )
 
 
 def _named(cases: Sequence[Case], target: str) -> list[Case]:
@@ -114,7 +129,7 @@ def _named(cases: Sequence[Case], target: str) -> list[Case]:
         known = names if "=" in target else set(names.values())
         raise TdconfError(
             f"{target}: no case has this name; ./launcher/tdconf list prints all"
-            f"{near(target, known, 'cases', below=names)}",
+            f"{near(target, known, 'cases', below=names, command=COMMAND)}",
             Exit.USAGE,
         )
     return found

@@ -30,14 +30,17 @@ def near(
     things: str,
     *,
     below: Collection[str],
+    command: str,
     separator: str = "/",
 ) -> str:
     """Says in a line of its own what an unknown `name` may have meant, if anything.
 
-    That is the `things` whose names `below` begin with it, or else what is written much like it.
+    That is the `things` whose names `below` begin with it, or else what is written much like it,
+    with the `command` to type.
     """
     start = name.rstrip(separator) + separator
     if count := sum(other.startswith(start) for other in below):
-        return f"\n{start}** has {count} {things}"
-    alike = get_close_matches(name, known)
-    return f"\nnear it: {', '.join(alike)}" if alike else ""
+        return f"\n{start}** has {count} {things}: {command} '{start}**'"
+    if alike := get_close_matches(name, known):
+        return f"\nnear it: {', '.join(alike)}: {command} {alike[0]}"
+    return ""

@@ -58,14 +58,17 @@ def clauses(layout: Layout) -> list[Clause]:
     ]
 
 
-def named(everything: list[Clause], pattern: str) -> list[Clause]:
-    """Returns the clauses whose id fits `pattern`, in which components stand between dots."""
+def named(everything: list[Clause], pattern: str, command: str) -> list[Clause]:
+    """Returns the clauses whose id fits `pattern`, in which components stand between dots.
+
+    `command` is what takes the pattern, for the error that says what to type.
+    """
     found = [clause for clause in everything if matches(pattern, clause.id, ".")]
     if not found:
         ids = [clause.id for clause in everything]
+        meant = near(pattern, ids, "clauses", below=ids, command=command, separator=".")
         raise TdconfError(
-            f"{pattern}: no clause has this id; ./launcher/tdconf clauses prints all"
-            f"{near(pattern, ids, 'clauses', below=ids, separator='.')}",
+            f"{pattern}: no clause has this id; ./launcher/tdconf clauses prints all{meant}",
             Exit.USAGE,
         )
     return found

@@ -17,7 +17,7 @@ void ask_for_huge_pages(void* begin, std::int64_t bytes) {
   const auto first = (address + kHugePage - 1) / kHugePage * kHugePage;
   const auto end = (address + static_cast<std::uintptr_t>(bytes)) / kHugePage * kHugePage;
   if (first < end) {
-    madvise(reinterpret_cast<void*>(first), end - first, MADV_HUGEPAGE);
+    madvise(static_cast<char*>(begin) + (first - address), end - first, MADV_HUGEPAGE);
   }
 }
 

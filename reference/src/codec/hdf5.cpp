@@ -26,9 +26,12 @@ constexpr unsigned int kLeastSeconds = 2;
 
 std::size_t size_of(const std::string& filename) {
   std::error_code none;
-  const bool is_file =
-      filename.find('\0') == std::string::npos && std::filesystem::is_regular_file(filename, none);
-  TORCH_CHECK_VALUE(is_file, "there is no such file");  // a pipe would never open
+  const bool is_there =
+      filename.find('\0') == std::string::npos && std::filesystem::exists(filename, none);
+  TORCH_CHECK_VALUE(is_there, "there is no such file");
+  // A pipe would never open.
+  const bool is_regular = std::filesystem::is_regular_file(filename, none);
+  TORCH_CHECK_VALUE(is_regular, "'", filename, "' is not a regular file");
   return std::filesystem::file_size(filename, none);
 }
 
