@@ -35,7 +35,8 @@ def root(tmp_path: Path) -> Path:
     (made / "one.cpp").write_text(CLEAN)
     (made / "two.cpp").write_text("int two() { return 2; }\n")
     (made / "two.h").write_text("int two();\n")
-    flags = "-std=gnu++20 -Werror -Wunused-macros -Winvalid-pch -include /x/cmake_pch.hxx"
+    (made / "cmake_pch.hxx").write_text("#include <cstddef>\n")
+    flags = f"-std=gnu++20 -Werror -Wunused-macros -Winvalid-pch -include {made}/cmake_pch.hxx"
     entries = [
         {
             "directory": str(made),
@@ -117,6 +118,12 @@ def test_an_argument_that_names_nothing_is_refused(
     ended = tidy(root, *words)
     assert ended.returncode == Exit.USAGE
     assert f"error: {message}" in ended.stderr
+
+
+def test_a_file_may_rely_on_the_precompiled_header(root: Path) -> None:
+    (root / "one.cpp").write_text("std::size_t one() { return 1; }\n")
+    ended = tidy(root)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
 
 
 def test_without_a_build_nothing_is_called_clean(root: Path) -> None:
