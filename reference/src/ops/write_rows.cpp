@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstring>
 
+#include "codec/elements.h"
 #include "codec/observer.h"
 
 namespace tdref {
@@ -13,8 +14,7 @@ namespace {
 using Rows = std::vector<const TensorDict*>;
 
 bool is_plain(const at::Tensor& tensor) {
-  return tensor.layout() == at::kStrided && tensor.device().is_cpu() && tensor.is_contiguous() &&
-         !tensor.is_conj() && !tensor.is_neg() && !tensor.is_quantized();
+  return tensor.is_cpu() && !tensor.is_quantized() && lies_as_it_travels(tensor);
 }
 
 // Whether `whole` begins with the number of rows, and goes on with the shape of each.
